@@ -1,0 +1,248 @@
+//! Time as the patterns see it: nanoseconds on one monotonic line.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    future::Future,
+    pin::Pin,
+    sync::{Arc, OnceLock},
+    task::{Context, Poll, Waker},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use parking_lot::Mutex;
+use tokio::time::Instant;
+
+/// Where instances take their time from.
+///
+/// The system clock is monotonic: it starts at the wall time of its first use and from then on
+/// follows [`std::time::Instant`], so setting the machine's clock changes nothing. With the feature
+/// `test-util` it follows tokio's clock, also when that is paused.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use resilience::Clock;
+///
+/// let (clock, hand) = Clock::manual(Duration::from_secs(1_700_000_000));
+/// hand.advance(Duration::from_millis(1));
+/// assert_eq!(clock.now(), 1_700_000_000_001_000_000);
+/// ```
+#[derive(Clone, Default)]
+pub struct Clock {
+    manual: Option<ManualClock>,
+}
+
+/// The wall time that the monotonic line is anchored to, read once per process.
+struct Anchor {
+    instant: Instant,
+    unix_nanos: u64,
+}
+
+fn anchor() -> &'static Anchor {
+    static ANCHOR: OnceLock<Anchor> = OnceLock::new();
+    ANCHOR.get_or_init(|| Anchor {
+        instant: Instant::now(),
+        unix_nanos: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, saturating_nanos),
+    })
+}
+
+impl Clock {
+    /// The process's monotonic clock.
+    pub fn system() -> Self {
+        Self::default()
+    }
+
+    /// A clock that stands at `start` after the Unix epoch until its hand is moved.
+    pub fn manual(start: Duration) -> (Self, ManualClock) {
+        let hand = ManualClock {
+            inner: Arc::new(Mutex::new(Manual {
+                now: saturating_nanos(start),
+                next_id: 0,
+                sleepers: BTreeMap::new(),
+            })),
+        };
+        (Self { manual: Some(hand.clone()) }, hand)
+    }
+
+    /// Nanoseconds since the Unix epoch on the clock's monotonic line.
+    pub fn now(&self) -> u64 {
+        match &self.manual {
+            None => {
+                let anchor = anchor();
+                let since = Instant::now().saturating_duration_since(anchor.instant);
+                anchor.unix_nanos.saturating_add(saturating_nanos(since))
+            }
+            Some(hand) => hand.inner.lock().now,
+        }
+    }
+
+    /// Waits until `duration` has passed on this clock.
+    ///
+    /// # Panics
+    ///
+    /// On the system clock, when polled outside of a tokio runtime with time enabled.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends the wait and leaves nothing behind.
+    pub fn sleep(&self, duration: Duration) -> Sleep {
+        Sleep {
+            inner: match &self.manual {
+                None => Inner::Tokio { sleep: tokio::time::sleep(duration) },
+                Some(hand) => Inner::Manual {
+                    sleep: ManualSleep {
+                        hand: hand.clone(),
+                        due: hand.inner.lock().now.saturating_add(saturating_nanos(duration)),
+                        id: None,
+                    },
+                },
+            },
+        }
+    }
+}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.manual.is_none() { "Clock::system" } else { "Clock::manual" })
+    }
+}
+
+/// A duration in nanoseconds; what is beyond 584 years is the largest value.
+pub(crate) fn saturating_nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// The hand of a [`Clock::manual`] clock.
+#[derive(Clone)]
+pub struct ManualClock {
+    inner: Arc<Mutex<Manual>>,
+}
+
+struct Manual {
+    now: u64,
+    next_id: u64,
+    sleepers: BTreeMap<(u64, u64), Waker>,
+}
+
+impl ManualClock {
+    /// Moves the clock forward and wakes what was waiting for a time up to then.
+    pub fn advance(&self, by: Duration) {
+        let due = {
+            let mut manual = self.inner.lock();
+            manual.now = manual.now.saturating_add(saturating_nanos(by));
+            let after_now = (manual.now.saturating_add(1), 0);
+            let later = manual.sleepers.split_off(&after_now);
+            std::mem::replace(&mut manual.sleepers, later)
+        };
+        due.into_values().for_each(Waker::wake);
+    }
+}
+
+impl fmt::Debug for ManualClock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ManualClock").field("now", &self.inner.lock().now).finish_non_exhaustive()
+    }
+}
+
+pin_project_lite::pin_project! {
+    /// The future of [`Clock::sleep`].
+    #[must_use = "futures do nothing unless awaited"]
+    pub struct Sleep {
+        #[pin]
+        inner: Inner,
+    }
+}
+
+pin_project_lite::pin_project! {
+    #[project = InnerProjection]
+    enum Inner {
+        Tokio { #[pin] sleep: tokio::time::Sleep },
+        Manual { sleep: ManualSleep },
+    }
+}
+
+struct ManualSleep {
+    hand: ManualClock,
+    due: u64,
+    id: Option<u64>,
+}
+
+impl Future for Sleep {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        match self.project().inner.project() {
+            InnerProjection::Tokio { sleep } => sleep.poll(cx),
+            InnerProjection::Manual { sleep } => sleep.poll(cx),
+        }
+    }
+}
+
+impl fmt::Debug for Sleep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sleep").finish_non_exhaustive()
+    }
+}
+
+impl ManualSleep {
+    fn poll(&mut self, cx: &Context<'_>) -> Poll<()> {
+        let mut manual = self.hand.inner.lock();
+        if manual.now >= self.due {
+            return Poll::Ready(());
+        }
+        let id = *self.id.get_or_insert_with(|| {
+            manual.next_id += 1;
+            manual.next_id
+        });
+        manual.sleepers.insert((self.due, id), cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl Drop for ManualSleep {
+    fn drop(&mut self) {
+        if let Some(id) = self.id {
+            self.hand.inner.lock().sleepers.remove(&(self.due, id));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_system_clock_never_goes_back() {
+        let clock = Clock::system();
+        let before = clock.now();
+        assert!(clock.now() >= before);
+    }
+
+    #[tokio::test]
+    async fn a_sleep_on_a_manual_clock_ends_when_its_time_has_come() {
+        let (clock, hand) = Clock::manual(Duration::ZERO);
+        let sleeper = tokio::spawn({
+            let clock = clock.clone();
+            async move { clock.sleep(Duration::from_secs(1)).await }
+        });
+        tokio::task::yield_now().await;
+        hand.advance(Duration::from_millis(999));
+        tokio::task::yield_now().await;
+        assert!(!sleeper.is_finished());
+        hand.advance(Duration::from_millis(1));
+        sleeper.await.unwrap();
+        assert!(hand.inner.lock().sleepers.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_dropped_sleep_leaves_no_waker_behind() {
+        let (clock, hand) = Clock::manual(Duration::ZERO);
+        let mut sleep = Box::pin(clock.sleep(Duration::from_secs(1)));
+        assert!(std::future::poll_fn(|cx| Poll::Ready(sleep.as_mut().poll(cx))).await.is_pending());
+        assert_eq!(hand.inner.lock().sleepers.len(), 1);
+        drop(sleep);
+        assert!(hand.inner.lock().sleepers.is_empty());
+    }
+}

@@ -1,0 +1,103 @@
+use std::fmt;
+
+/// Everything that is wrong with a configuration, all at once.
+///
+/// # Examples
+///
+/// ```
+/// use resilience::CircuitBreakerConfig;
+///
+/// let error = CircuitBreakerConfig::builder().failure_rate_threshold(101.0).build().unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "failure_rate_threshold = 101: expected a number above 0 and up to 100"
+/// );
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigError {
+    problems: Vec<Problem>,
+}
+
+/// One thing that is wrong: where, what was found and what to write instead.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Problem {
+    /// Where the value was written, such as `resilience.yaml:12` or an environment variable.
+    pub place: Option<String>,
+    /// The key path, such as `circuitbreaker.instances.paymentCb.failure_rate_threshold`.
+    pub path: Option<String>,
+    /// The value as it was written.
+    pub value: Option<String>,
+    /// What is wrong and what would be allowed.
+    pub message: String,
+}
+
+impl Problem {
+    /// A problem that is no single value's.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { place: None, path: None, value: None, message: message.into() }
+    }
+
+    pub(crate) fn place(mut self, place: impl Into<String>) -> Self {
+        self.place = Some(place.into());
+        self
+    }
+
+    pub(crate) fn path(mut self, path: impl Into<String>) -> Self {
+        self.path = Some(path.into());
+        self
+    }
+
+    pub(crate) fn value(mut self, value: impl Into<String>) -> Self {
+        self.value = Some(value.into());
+        self
+    }
+}
+
+impl ConfigError {
+    /// `problems` must not be empty.
+    pub(crate) fn new(problems: Vec<Problem>) -> Self {
+        debug_assert!(!problems.is_empty());
+        Self { problems }
+    }
+
+    /// The problems in the order in which they were found.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+}
+
+impl From<Problem> for ConfigError {
+    fn from(problem: Problem) -> Self {
+        Self::new(vec![problem])
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(place) = &self.place {
+            write!(f, "{place}: ")?;
+        }
+        match (&self.path, &self.value) {
+            (Some(path), Some(value)) => write!(f, "{path} = {}: ", value.escape_debug())?,
+            (Some(path), None) => write!(f, "{path}: ")?,
+            (None, _) => {}
+        }
+        f.write_str(&self.message)
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let [only] = self.problems.as_slice() {
+            return only.fmt(f);
+        }
+        write!(f, "{} problems in the configuration:", self.problems.len())?;
+        for problem in &self.problems {
+            write!(f, "\n  - {problem}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for ConfigError {}

@@ -1,0 +1,201 @@
+use std::{fmt, time::Duration};
+
+use resilience_settings::{Pattern, Value};
+
+use super::{ConfigError, Problem};
+
+/// Where the value of a setting came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Origin {
+    /// Nobody set it.
+    Default,
+    /// An argument of an attribute, at this `file:line`.
+    Attribute(String),
+    /// A configuration file: its name, the line where the parser knows it, and the entry there.
+    File {
+        /// The file as it was named to the loader.
+        file: String,
+        /// The line, counted from 1.
+        line: Option<usize>,
+        /// The entry that holds the value, such as `circuitbreaker.configs.default`.
+        entry: String,
+    },
+    /// An environment variable of this name.
+    Environment(String),
+    /// A call in the program: a builder's method or the loader's `set`.
+    Code,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Default => f.write_str("default"),
+            Origin::Attribute(place) => write!(f, "attribute at {place}"),
+            Origin::File { file, line: Some(line), entry } => write!(f, "{file}:{line} ({entry})"),
+            Origin::File { file, line: None, entry } => write!(f, "{file} ({entry})"),
+            Origin::Environment(variable) => write!(f, "environment {variable}"),
+            Origin::Code => f.write_str("code"),
+        }
+    }
+}
+
+/// The settings of one instance: a checked value, with its origin, for each key that has one.
+///
+/// Typed configurations are made from it, whatever wrote the values: a file, an attribute, the
+/// environment or a builder.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    pattern: Pattern,
+    values: Vec<Option<(Value, Origin)>>,
+}
+
+impl Settings {
+    /// The built-in defaults of a pattern.
+    pub(crate) fn defaults(pattern: Pattern) -> Self {
+        let values = pattern
+            .keys()
+            .iter()
+            .map(|key| key.default_value().map(|value| (value, Origin::Default)))
+            .collect();
+        Self { pattern, values }
+    }
+
+    /// The pattern whose settings these are.
+    pub fn pattern(&self) -> Pattern {
+        self.pattern
+    }
+
+    /// Every key that has a value, with the value and where it came from.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Value, &Origin)> {
+        self.pattern.keys().iter().zip(&self.values).filter_map(|(key, slot)| {
+            slot.as_ref().map(|(value, origin)| (key.name, value, origin))
+        })
+    }
+
+    /// Sets a key after checking type and range.
+    ///
+    /// # Errors
+    ///
+    /// Names the key, the value and what would be allowed.
+    pub(crate) fn set(&mut self, name: &str, value: Value, origin: Origin) -> Result<(), Problem> {
+        let (index, key) = self.pattern.key(name).ok_or_else(|| {
+            let near =
+                resilience_settings::nearest(name, self.pattern.keys().iter().map(|k| k.name));
+            let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            Problem::new(format!("unknown key{hint}")).path(name)
+        })?;
+        let shown = value.to_string();
+        let value = key
+            .ty
+            .check(value)
+            .map_err(|error| Problem::new(error.to_string()).path(key.name).value(shown))?;
+        self.values[index] = Some((value, origin));
+        Ok(())
+    }
+
+    /// The value of a key, `None` when it is unset.
+    ///
+    /// # Panics
+    ///
+    /// When the pattern has no such key: a slip in the calling `config.rs`.
+    pub(crate) fn get(&self, name: &str) -> Option<&Value> {
+        let (index, _) = self.pattern.key(name).unwrap_or_else(|| panic!("no key {name}"));
+        self.values[index].as_ref().map(|(value, _)| value)
+    }
+
+    /// Where the value of a key came from, [`Origin::Default`] when it is unset.
+    pub(crate) fn origin(&self, name: &str) -> Origin {
+        self.pattern
+            .key(name)
+            .and_then(|(index, _)| self.values[index].as_ref())
+            .map_or(Origin::Default, |(_, origin)| origin.clone())
+    }
+}
+
+// Typed reading, for the `config.rs` of each pattern. The table of keys guarantees the type, so a
+// mismatch is a slip in that file and not in anybody's configuration.
+impl Settings {
+    pub(crate) fn bool(&self, name: &str) -> bool {
+        match self.get(name) {
+            Some(Value::Bool(b)) => *b,
+            other => panic!("{name} is {other:?}, not a truth value"),
+        }
+    }
+
+    pub(crate) fn integer(&self, name: &str) -> Option<u64> {
+        match self.get(name) {
+            None => None,
+            Some(Value::Integer(n)) => Some(*n),
+            other => panic!("{name} is {other:?}, not a whole number"),
+        }
+    }
+
+    /// A whole number that has a default and whose range fits 32 bits.
+    pub(crate) fn u32(&self, name: &str) -> u32 {
+        let n = self.integer(name).unwrap_or_else(|| panic!("{name} has no default"));
+        u32::try_from(n).unwrap_or(u32::MAX)
+    }
+
+    pub(crate) fn float(&self, name: &str) -> Option<f64> {
+        match self.get(name) {
+            None => None,
+            Some(Value::Float(x)) => Some(*x),
+            other => panic!("{name} is {other:?}, not a number"),
+        }
+    }
+
+    pub(crate) fn optional_duration(&self, name: &str) -> Option<Duration> {
+        match self.get(name) {
+            None => None,
+            Some(Value::Duration(d)) => Some(*d),
+            other => panic!("{name} is {other:?}, not a duration"),
+        }
+    }
+
+    pub(crate) fn duration(&self, name: &str) -> Duration {
+        self.optional_duration(name).unwrap_or_else(|| panic!("{name} has no default"))
+    }
+
+    pub(crate) fn word(&self, name: &str) -> &str {
+        match self.get(name) {
+            Some(Value::Word(word)) => word,
+            other => panic!("{name} is {other:?}, not a word"),
+        }
+    }
+
+    pub(crate) fn kinds(&self, name: &str) -> &[String] {
+        match self.get(name) {
+            Some(Value::Kinds(kinds)) => kinds,
+            other => panic!("{name} is {other:?}, not a list of kinds"),
+        }
+    }
+}
+
+/// Collects what a typed builder's methods set; all problems come out at `build`.
+#[derive(Debug, Clone)]
+pub(crate) struct Draft {
+    settings: Settings,
+    problems: Vec<Problem>,
+}
+
+impl Draft {
+    pub(crate) fn new(pattern: Pattern) -> Self {
+        Self { settings: Settings::defaults(pattern), problems: Vec::new() }
+    }
+
+    pub(crate) fn set(&mut self, name: &str, value: Value) {
+        if let Err(problem) = self.settings.set(name, value, Origin::Code) {
+            self.problems.push(problem);
+        }
+    }
+
+    /// The settings, or every problem that came up.
+    pub(crate) fn finish(self) -> Result<Settings, ConfigError> {
+        if self.problems.is_empty() {
+            Ok(self.settings)
+        } else {
+            Err(ConfigError::new(self.problems))
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! What the library itself returns when it does not let a call through, or cuts it short.
+
+use std::{error::Error as StdError, fmt, sync::Arc, time::Duration};
+
+/// A circuit breaker did not permit the call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CallNotPermitted {
+    instance: Arc<str>,
+    state: &'static str,
+    retry_after: Option<Duration>,
+}
+
+/// A rate limiter did not permit the call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RequestNotPermitted {
+    instance: Arc<str>,
+    retry_after: Option<Duration>,
+}
+
+/// A bulkhead, semaphore or thread pool, had no place for the call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BulkheadFull {
+    instance: Arc<str>,
+}
+
+/// A time limiter cut the call short.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TimedOut {
+    instance: Arc<str>,
+    limit: Duration,
+}
+
+/// A retry with `fail_after_max_attempts` ran out of attempts on a result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MaxRetriesExceeded {
+    instance: Arc<str>,
+    attempts: u32,
+}
+
+impl CallNotPermitted {
+    pub(crate) fn new(
+        instance: Arc<str>,
+        state: &'static str,
+        retry_after: Option<Duration>,
+    ) -> Self {
+        Self { instance, state, retry_after }
+    }
+
+    /// The state that refused: `OPEN`, `HALF_OPEN` or `FORCED_OPEN`.
+    pub fn state(&self) -> &'static str {
+        self.state
+    }
+
+    /// The time left until an OPEN breaker lets a probe through; `None` in every other state.
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.retry_after
+    }
+}
+
+impl RequestNotPermitted {
+    pub(crate) fn new(instance: Arc<str>, retry_after: Option<Duration>) -> Self {
+        Self { instance, retry_after }
+    }
+
+    /// How long until the limiter could let this call through.
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.retry_after
+    }
+}
+
+impl BulkheadFull {
+    pub(crate) fn new(instance: Arc<str>) -> Self {
+        Self { instance }
+    }
+}
+
+impl TimedOut {
+    pub(crate) fn new(instance: Arc<str>, limit: Duration) -> Self {
+        Self { instance, limit }
+    }
+
+    /// The limit that the call exceeded.
+    pub fn limit(&self) -> Duration {
+        self.limit
+    }
+}
+
+impl MaxRetriesExceeded {
+    pub(crate) fn new(instance: Arc<str>, attempts: u32) -> Self {
+        Self { instance, attempts }
+    }
+
+    /// How many attempts were made.
+    pub fn attempts(&self) -> u32 {
+        self.attempts
+    }
+}
+
+// Texts are Resilience4j's: people search their logs for them.
+impl fmt::Display for CallNotPermitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, state) = (&self.instance, self.state);
+        write!(f, "CircuitBreaker '{name}' is {state} and does not permit further calls")
+    }
+}
+
+impl fmt::Display for RequestNotPermitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RateLimiter '{}' does not permit further calls", self.instance)
+    }
+}
+
+impl fmt::Display for BulkheadFull {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Bulkhead '{}' is full and does not permit further calls", self.instance)
+    }
+}
+
+impl fmt::Display for TimedOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TimeLimiter '{}' recorded a timeout exception.", self.instance)
+    }
+}
+
+impl fmt::Display for MaxRetriesExceeded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Retry '{}' has exhausted all attempts ({})", self.instance, self.attempts)
+    }
+}
+
+/// Every way in which the library refuses a call or cuts it short.
+///
+/// A protected function returns `Result<T, E>` with `E: From<Error>`.
+///
+/// # Examples
+///
+/// ```
+/// # use resilience::Error;
+/// fn http_status(error: &Error) -> u16 {
+///     match error {
+///         Error::RequestNotPermitted(_) => 429,
+///         Error::TimedOut(_) => 504,
+///         _ => 503,
+///     }
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// A circuit breaker did not permit the call.
+    CallNotPermitted(CallNotPermitted),
+    /// A rate limiter did not permit the call.
+    RequestNotPermitted(RequestNotPermitted),
+    /// A bulkhead had no place for the call.
+    BulkheadFull(BulkheadFull),
+    /// A time limiter cut the call short.
+    TimedOut(TimedOut),
+    /// A retry ran out of attempts on a result, with `fail_after_max_attempts`.
+    MaxRetriesExceeded(MaxRetriesExceeded),
+}
+
+impl Error {
+    /// How long to wait before it makes sense to call again, when the refusing instance knows.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Error::CallNotPermitted(error) => error.retry_after(),
+            Error::RequestNotPermitted(error) => error.retry_after(),
+            Error::BulkheadFull(_) | Error::TimedOut(_) | Error::MaxRetriesExceeded(_) => None,
+        }
+    }
+
+    /// The error kind, as written in configuration lists: `call_not_permitted`,
+    /// `request_not_permitted`, `bulkhead_full`, `timeout` or `max_retries_exceeded`.
+    pub fn kind(&self) -> &'static str {
+        self.kinds()[0]
+    }
+
+    pub(crate) fn kinds(&self) -> &'static [&'static str] {
+        match self {
+            Error::CallNotPermitted(_) => &["call_not_permitted"],
+            Error::RequestNotPermitted(_) => &["request_not_permitted"],
+            Error::BulkheadFull(_) => &["bulkhead_full"],
+            Error::TimedOut(_) => &["timeout"],
+            Error::MaxRetriesExceeded(_) => &["max_retries_exceeded"],
+        }
+    }
+}
+
+macro_rules! variants {
+    ($($variant:ident),*) => {
+        $(
+            impl $variant {
+                /// The name of the instance that produced this error.
+                pub fn instance(&self) -> &str {
+                    &self.instance
+                }
+            }
+
+            impl StdError for $variant {}
+
+            impl From<$variant> for Error {
+                fn from(error: $variant) -> Self {
+                    Error::$variant(error)
+                }
+            }
+        )*
+
+        impl Error {
+            /// The name of the instance that produced this error.
+            pub fn instance(&self) -> &str {
+                match self { $(Error::$variant(error) => error.instance(),)* }
+            }
+        }
+
+        impl fmt::Display for Error {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self { $(Error::$variant(error) => error.fmt(f),)* }
+            }
+        }
+    };
+}
+
+variants!(CallNotPermitted, RequestNotPermitted, BulkheadFull, TimedOut, MaxRetriesExceeded);
+
+impl StdError for Error {}
+
+/// The error between two layers: the business error of the protected body, or the library's own.
+///
+/// Fallbacks may take it, and every `call` without attributes returns it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallError<E> {
+    /// The protected body ran and returned this error.
+    Inner(E),
+    /// The library refused the call or cut it short.
+    Resilience(Error),
+}
+
+impl<E> CallError<E> {
+    /// The business error, if it is one.
+    pub fn inner(&self) -> Option<&E> {
+        match self {
+            CallError::Inner(error) => Some(error),
+            CallError::Resilience(_) => None,
+        }
+    }
+
+    /// The library's own error, if it is one.
+    pub fn resilience(&self) -> Option<&Error> {
+        match self {
+            CallError::Inner(_) => None,
+            CallError::Resilience(error) => Some(error),
+        }
+    }
+
+    /// Becomes the user's error type, the way a protected function returns it.
+    pub fn into_error(self) -> E
+    where
+        E: From<Error>,
+    {
+        match self {
+            CallError::Inner(error) => error,
+            CallError::Resilience(error) => E::from(error),
+        }
+    }
+}
+
+impl<E> From<Error> for CallError<E> {
+    fn from(error: Error) -> Self {
+        CallError::Resilience(error)
+    }
+}
+
+impl<E: fmt::Display> fmt::Display for CallError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CallError::Inner(error) => error.fmt(f),
+            CallError::Resilience(error) => error.fmt(f),
+        }
+    }
+}
+
+impl<E: StdError + 'static> StdError for CallError<E> {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        Some(match self {
+            CallError::Inner(error) => error,
+            CallError::Resilience(error) => error,
+        })
+    }
+}

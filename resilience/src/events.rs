@@ -1,0 +1,421 @@
+//! Events of an instance: who listens, what was last, and in which order they arrive.
+
+use std::{
+    collections::VecDeque,
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::Pin,
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context, Poll, Waker},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use futures_core::Stream;
+use parking_lot::Mutex;
+
+/// The longest text that [`Events::recent`] keeps of one event, in bytes.
+pub const MAX_EVENT_TEXT: usize = 1024;
+
+/// How many events a [`EventStream`] holds for a slow reader before it loses the oldest.
+const STREAM_CAPACITY: usize = 1024;
+
+/// What every event of every pattern tells.
+pub trait Event: Clone + fmt::Display + Send + Sync + 'static {
+    /// Resilience4j's name of the event type, such as `STATE_TRANSITION`.
+    fn type_name(&self) -> &'static str;
+
+    /// Nanoseconds since the Unix epoch on the instance's clock.
+    fn created_at_nanos(&self) -> u64;
+
+    /// The name of the instance.
+    fn instance(&self) -> &str;
+
+    /// The time of the event.
+    fn created_at(&self) -> SystemTime {
+        UNIX_EPOCH + Duration::from_nanos(self.created_at_nanos())
+    }
+}
+
+/// An event as [`Events::recent`] keeps it: strings only, so that it holds nothing alive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RecentEvent {
+    /// Resilience4j's name of the event type.
+    pub type_name: &'static str,
+    /// When it happened.
+    pub created_at: SystemTime,
+    /// The event in words, at most [`MAX_EVENT_TEXT`] bytes.
+    pub text: String,
+}
+
+/// The events of one instance.
+///
+/// Events arrive in the order in which they happened. A listener that panics harms nobody: the
+/// panic is swallowed. A listener may use the instance; events that this causes arrive after the
+/// present one.
+///
+/// Only state changes, resets and exceeded rates are kept for [`recent`](Events::recent) from the
+/// start. The rest, which comes with every call, is built once somebody subscribes or
+/// [`capture`](Events::capture) is on: without either it costs one atomic load.
+pub struct Events<E> {
+    shared: Arc<Shared<E>>,
+}
+
+type Listener<E> = Arc<dyn Fn(&E) + Send + Sync>;
+
+struct Shared<E> {
+    observed: AtomicBool,
+    state: Mutex<State<E>>,
+}
+
+struct State<E> {
+    listeners: Arc<[(u64, Listener<E>)]>,
+    next_id: u64,
+    capture: bool,
+    capacity: usize,
+    recent: VecDeque<RecentEvent>,
+    pending: VecDeque<E>,
+    delivering: bool,
+}
+
+impl<E: Event> Events<E> {
+    pub(crate) fn new(capacity: usize) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                observed: AtomicBool::new(false),
+                state: Mutex::new(State {
+                    listeners: Arc::new([]),
+                    next_id: 0,
+                    capture: false,
+                    capacity,
+                    recent: VecDeque::new(),
+                    pending: VecDeque::new(),
+                    delivering: false,
+                }),
+            }),
+        }
+    }
+
+    /// Calls `listener` with every event from now on, until the subscription is dropped.
+    ///
+    /// The listener runs on the thread of the call that caused the event, so it must not block.
+    pub fn subscribe(&self, listener: impl Fn(&E) + Send + Sync + 'static) -> Subscription {
+        let mut state = self.shared.state.lock();
+        state.next_id += 1;
+        let id = state.next_id;
+        let listener: Listener<E> = Arc::new(listener);
+        state.listeners = state.listeners.iter().cloned().chain([(id, listener)]).collect();
+        self.shared.update_observed(&state);
+        let shared = Arc::downgrade(&self.shared);
+        Subscription { cancel: Some(Box::new(move || unsubscribe(&shared, id))) }
+    }
+
+    /// A stream of every event from now on.
+    ///
+    /// It holds up to 1024 events for a slow reader; then it loses the oldest and says how many.
+    pub fn stream(&self) -> EventStream<E> {
+        let buffer = Arc::new(Mutex::new(Buffer { events: VecDeque::new(), lost: 0, waker: None }));
+        let subscription = self.subscribe({
+            let buffer = Arc::clone(&buffer);
+            move |event: &E| {
+                let waker = {
+                    let mut buffer = buffer.lock();
+                    if buffer.events.len() == STREAM_CAPACITY {
+                        buffer.events.pop_front();
+                        buffer.lost += 1;
+                    }
+                    buffer.events.push_back(event.clone());
+                    buffer.waker.take()
+                };
+                if let Some(waker) = waker {
+                    waker.wake();
+                }
+            }
+        });
+        EventStream { buffer, _subscription: subscription }
+    }
+
+    /// The last events, oldest first.
+    pub fn recent(&self) -> Vec<RecentEvent> {
+        self.shared.state.lock().recent.iter().cloned().collect()
+    }
+
+    /// Whether every event is kept for [`recent`](Events::recent), not only state changes.
+    pub fn capture(&self, all: bool) {
+        let mut state = self.shared.state.lock();
+        state.capture = all;
+        self.shared.update_observed(&state);
+    }
+
+    /// How many listeners and streams there are.
+    pub fn subscribers(&self) -> usize {
+        self.shared.state.lock().listeners.len()
+    }
+
+    /// Whether events that come with every call need to be built.
+    pub(crate) fn is_observed(&self) -> bool {
+        self.shared.observed.load(Ordering::Relaxed)
+    }
+
+    /// Queues an event. Call it while holding the lock that ordered the event, then
+    /// [`deliver`](Events::deliver) after that lock is released.
+    pub(crate) fn push(&self, event: E) {
+        let mut state = self.shared.state.lock();
+        if state.recent.len() >= state.capacity {
+            state.recent.pop_front();
+        }
+        state.recent.push_back(RecentEvent {
+            type_name: event.type_name(),
+            created_at: event.created_at(),
+            text: bounded(event.to_string()),
+        });
+        if !state.listeners.is_empty() {
+            state.pending.push_back(event);
+        }
+    }
+
+    /// Hands queued events to the listeners, unless another call is already at it.
+    pub(crate) fn deliver(&self) {
+        loop {
+            let (event, listeners) = {
+                let mut state = self.shared.state.lock();
+                if state.delivering {
+                    return;
+                }
+                let Some(event) = state.pending.pop_front() else { return };
+                state.delivering = true;
+                (event, Arc::clone(&state.listeners))
+            };
+            for (_, listener) in listeners.iter() {
+                let _ = catch_unwind(AssertUnwindSafe(|| listener(&event)));
+            }
+            self.shared.state.lock().delivering = false;
+        }
+    }
+}
+
+impl<E> Shared<E> {
+    fn update_observed(&self, state: &State<E>) {
+        self.observed.store(state.capture || !state.listeners.is_empty(), Ordering::Relaxed);
+    }
+}
+
+fn unsubscribe<E>(shared: &Weak<Shared<E>>, id: u64) {
+    if let Some(shared) = shared.upgrade() {
+        let mut state = shared.state.lock();
+        let remaining = state.listeners.iter().filter(|(other, _)| *other != id).cloned().collect();
+        // A listener may own what it observes: drop it after the lock.
+        let removed = std::mem::replace(&mut state.listeners, remaining);
+        shared.update_observed(&state);
+        drop(state);
+        drop(removed);
+    }
+}
+
+fn bounded(mut text: String) -> String {
+    if text.len() > MAX_EVENT_TEXT {
+        let end = (0..=MAX_EVENT_TEXT).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0);
+        text.truncate(end);
+    }
+    text
+}
+
+impl<E> Clone for Events<E> {
+    fn clone(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl<E> fmt::Debug for Events<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.shared.state.lock();
+        f.debug_struct("Events")
+            .field("subscribers", &state.listeners.len())
+            .field("recent", &state.recent.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Keeps a listener subscribed; dropping it unsubscribes.
+#[must_use = "dropping the subscription unsubscribes at once"]
+pub struct Subscription {
+    cancel: Option<Box<dyn FnOnce() + Send + Sync>>,
+}
+
+impl Subscription {
+    /// Stays subscribed for as long as the instance lives.
+    pub fn forever(mut self) {
+        self.cancel = None;
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        if let Some(cancel) = self.cancel.take() {
+            cancel();
+        }
+    }
+}
+
+impl fmt::Debug for Subscription {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subscription").finish_non_exhaustive()
+    }
+}
+
+/// Events that a slow reader of an [`EventStream`] has lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lagged(pub u64);
+
+/// The stream of [`Events::stream`]; it ends when it is dropped.
+#[derive(Debug)]
+pub struct EventStream<E> {
+    buffer: Arc<Mutex<Buffer<E>>>,
+    _subscription: Subscription,
+}
+
+#[derive(Debug)]
+struct Buffer<E> {
+    events: VecDeque<E>,
+    lost: u64,
+    waker: Option<Waker>,
+}
+
+impl<E> EventStream<E> {
+    /// Waits for the next event.
+    ///
+    /// # Errors
+    ///
+    /// [`Lagged`] once after events were lost, with their number.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: no event is lost when the future is dropped.
+    pub async fn next(&mut self) -> Result<E, Lagged> {
+        std::future::poll_fn(|cx| self.poll_event(cx)).await
+    }
+
+    fn poll_event(&mut self, cx: &Context<'_>) -> Poll<Result<E, Lagged>> {
+        let mut buffer = self.buffer.lock();
+        if buffer.lost > 0 {
+            return Poll::Ready(Err(Lagged(std::mem::take(&mut buffer.lost))));
+        }
+        if let Some(event) = buffer.events.pop_front() {
+            return Poll::Ready(Ok(event));
+        }
+        buffer.waker = Some(cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl<E> Stream for EventStream<E> {
+    type Item = Result<E, Lagged>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.poll_event(cx).map(Some)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone)]
+    struct Tick(u64);
+
+    impl fmt::Display for Tick {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "tick {}", self.0)
+        }
+    }
+
+    impl Event for Tick {
+        fn type_name(&self) -> &'static str {
+            "TICK"
+        }
+        fn created_at_nanos(&self) -> u64 {
+            self.0
+        }
+        fn instance(&self) -> &'static str {
+            "clock"
+        }
+    }
+
+    fn publish(events: &Events<Tick>, n: u64) {
+        events.push(Tick(n));
+        events.deliver();
+    }
+
+    #[test]
+    fn a_dropped_subscription_hears_nothing_more() {
+        let events = Events::new(10);
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let subscription = events.subscribe({
+            let heard = Arc::clone(&heard);
+            move |tick: &Tick| heard.lock().push(tick.0)
+        });
+        publish(&events, 1);
+        assert!(events.is_observed());
+        drop(subscription);
+        publish(&events, 2);
+        assert_eq!(*heard.lock(), [1]);
+        assert!(!events.is_observed());
+        assert_eq!(events.subscribers(), 0);
+    }
+
+    #[test]
+    fn the_ring_keeps_the_last_events_as_bounded_text() {
+        let events = Events::new(2);
+        for n in 1..=3 {
+            publish(&events, n);
+        }
+        let texts: Vec<_> = events.recent().into_iter().map(|e| e.text).collect();
+        assert_eq!(texts, ["tick 2", "tick 3"]);
+        assert_eq!(bounded("ü".repeat(2000)).len(), MAX_EVENT_TEXT);
+    }
+
+    #[test]
+    fn a_panicking_listener_harms_neither_the_caller_nor_the_others() {
+        let events = Events::new(10);
+        let heard = Arc::new(Mutex::new(0));
+        let _bad = events.subscribe(|_: &Tick| panic!("listener"));
+        let _good = events.subscribe({
+            let heard = Arc::clone(&heard);
+            move |_: &Tick| *heard.lock() += 1
+        });
+        publish(&events, 1);
+        publish(&events, 2);
+        assert_eq!(*heard.lock(), 2);
+    }
+
+    #[test]
+    fn events_caused_by_a_listener_arrive_after_the_present_one() {
+        let events = Events::new(10);
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let _s = events.subscribe({
+            let (heard, events) = (Arc::clone(&heard), events.clone());
+            move |tick: &Tick| {
+                if tick.0 == 1 {
+                    publish(&events, 2);
+                }
+                heard.lock().push(tick.0);
+            }
+        });
+        publish(&events, 1);
+        assert_eq!(*heard.lock(), [1, 2]);
+    }
+
+    #[tokio::test]
+    async fn a_slow_stream_loses_the_oldest_and_is_told_how_many() {
+        let events = Events::new(1);
+        let mut stream = events.stream();
+        for n in 0..STREAM_CAPACITY as u64 + 3 {
+            publish(&events, n);
+        }
+        assert_eq!(stream.next().await.map(|t| t.0), Err(Lagged(3)));
+        assert_eq!(stream.next().await.map(|t| t.0), Ok(3));
+    }
+}

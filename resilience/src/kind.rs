@@ -1,0 +1,88 @@
+//! Error kinds: the words by which configuration lists (`record_errors`, `ignore_errors`,
+//! `retry_errors`) name errors.
+
+use std::io;
+
+use crate::Error;
+
+/// An error that says which kinds it is of, so that configuration lists can name it.
+///
+/// `#[derive(ErrorKind)]` implements it for an enum: every variant is of the kind that is its name
+/// in `snake_case`, and of the groups given by `#[error_kind("…")]`.
+///
+/// # Examples
+///
+/// ```
+/// use resilience::ErrorKind;
+///
+/// struct Declined;
+///
+/// impl ErrorKind for Declined {
+///     fn kinds(&self) -> &'static [&'static str] {
+///         &["declined", "http_4xx"]
+///     }
+/// }
+/// assert!(Declined.kinds().contains(&"http_4xx"));
+/// ```
+pub trait ErrorKind {
+    /// The kinds of this error in `snake_case`, its own first, then its groups.
+    fn kinds(&self) -> &'static [&'static str];
+
+    /// The refusal of a nested protected call that travels inside this error.
+    ///
+    /// It counts in the outer call as what it is: an open inner breaker is not retried.
+    fn refusal(&self) -> Option<&Error> {
+        None
+    }
+}
+
+impl ErrorKind for Error {
+    fn kinds(&self) -> &'static [&'static str] {
+        Error::kinds(self)
+    }
+
+    fn refusal(&self) -> Option<&Error> {
+        Some(self)
+    }
+}
+
+impl ErrorKind for io::Error {
+    fn kinds(&self) -> &'static [&'static str] {
+        match self.kind() {
+            io::ErrorKind::TimedOut => &["timeout", "io"],
+            io::ErrorKind::ConnectionRefused
+            | io::ErrorKind::HostUnreachable
+            | io::ErrorKind::NetworkUnreachable
+            | io::ErrorKind::AddrNotAvailable => &["connect", "io"],
+            _ => &["io"],
+        }
+    }
+}
+
+/// Kinds that exist without any derive: the library's refusals, `std::io::Error` and the groups
+/// that HTTP clients use.
+pub(crate) const BUILT_IN: &[&str] = &[
+    "call_not_permitted",
+    "request_not_permitted",
+    "bulkhead_full",
+    "timeout",
+    "max_retries_exceeded",
+    "io",
+    "connect",
+];
+
+/// The kinds that one `#[derive(ErrorKind)]` declares; collected over the whole program.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct DeclaredKinds {
+    /// The kinds and groups of the type.
+    pub kinds: &'static [&'static str],
+}
+
+inventory::collect!(DeclaredKinds);
+
+/// Every kind that some linked code declares.
+pub(crate) fn declared() -> impl Iterator<Item = &'static str> {
+    let derived = inventory::iter::<DeclaredKinds>.into_iter().flat_map(|d| d.kinds.iter());
+    BUILT_IN.iter().chain(derived).copied()
+}

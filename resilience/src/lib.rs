@@ -1,0 +1,14 @@
+//! Retry, circuit breaker, rate limiter, time limiter and bulkhead as attributes on async functions.
+
+mod clock;
+pub mod config;
+mod error;
+pub mod events;
+mod kind;
+
+pub use clock::{Clock, ManualClock, Sleep};
+pub use error::{
+    BulkheadFull, CallError, CallNotPermitted, Error, MaxRetriesExceeded, RequestNotPermitted,
+    TimedOut,
+};
+pub use kind::ErrorKind;
