@@ -1,0 +1,415 @@
+use std::{
+    fmt,
+    future::{Future, poll_fn},
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use fastrand::Rng;
+use parking_lot::Mutex;
+
+use super::{
+    Admission, CircuitBreakerConfig, CircuitBreakerEvent, CircuitBreakerEventKind,
+    IllegalTransition, Metrics, Outcome, Permit, Report, State, Totals,
+    engine::{Effects, Ending, Engine, Refusal},
+    permit::{Grant, InFlight},
+    timer::Timer,
+    turn::Turn,
+    word::Word,
+};
+use crate::{CallError, CallNotPermitted, Clock, clock::saturating_nanos, events::Events};
+
+/// A circuit breaker: one handle of it; clones share everything.
+///
+/// The [module](super) tells how it works.
+///
+/// # Examples
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// use resilience::{CallError, CircuitBreaker, CircuitBreakerConfig, circuit_breaker::State};
+///
+/// let config = CircuitBreakerConfig::builder()
+///     .sliding_window_size(2)
+///     .failure_rate_threshold(100.0)
+///     .build()
+///     .unwrap();
+/// let breaker = CircuitBreaker::new("payment", config);
+/// for _ in 0..2 {
+///     let result = breaker.call(async { Err::<(), _>("no answer") }).await;
+///     assert_eq!(result, Err(CallError::Inner("no answer")));
+/// }
+/// assert_eq!(breaker.state(), State::Open);
+/// let refused = breaker.call(async { Ok::<_, &str>("never asked") }).await.unwrap_err();
+/// assert_eq!(
+///     refused.to_string(),
+///     "CircuitBreaker 'payment' is OPEN and does not permit further calls"
+/// );
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct CircuitBreaker {
+    inner: Arc<Inner>,
+}
+
+pub(super) struct Inner {
+    pub(super) name: Arc<str>,
+    pub(super) clock: Clock,
+    pub(super) events: Events<CircuitBreakerEvent>,
+    /// What an entering call needs to know, kept equal to the core's under its lock.
+    pub(super) word: AtomicU64,
+    pub(super) core: Mutex<Core>,
+}
+
+pub(super) struct Core {
+    pub(super) engine: Engine,
+    pub(super) timer: Timer,
+    totals: Totals,
+}
+
+impl Inner {
+    pub(super) fn word(&self) -> Word {
+        Word(self.word.load(Ordering::Acquire))
+    }
+}
+
+impl CircuitBreaker {
+    /// Creates a circuit breaker on the system clock.
+    pub fn new(name: impl Into<Arc<str>>, config: CircuitBreakerConfig) -> Self {
+        Self::with_clock(name, config, Clock::system())
+    }
+
+    /// Creates a circuit breaker on a clock of its own, for tests.
+    pub fn with_clock(
+        name: impl Into<Arc<str>>,
+        config: CircuitBreakerConfig,
+        clock: Clock,
+    ) -> Self {
+        let events = Events::new(config.event_consumer_buffer_size());
+        let now = clock.now();
+        let engine = Engine::new(Arc::new(config), now, Rng::new());
+        let inner = Inner {
+            name: name.into(),
+            clock,
+            events,
+            // Of no generation that an engine has: the first turn publishes the real word.
+            word: AtomicU64::new(Word::new(State::Closed, 0, true).0),
+            core: Mutex::new(Core { engine, timer: Timer::default(), totals: Totals::default() }),
+        };
+        let breaker = Self { inner: Arc::new(inner) };
+        breaker.turn(now).finish();
+        breaker
+    }
+
+    /// The name of the instance.
+    pub fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    /// The settings in force.
+    pub fn config(&self) -> Arc<CircuitBreakerConfig> {
+        Arc::clone(self.inner.core.lock().engine.config())
+    }
+
+    /// The events of this instance.
+    pub fn events(&self) -> Events<CircuitBreakerEvent> {
+        self.inner.events.clone()
+    }
+
+    /// The state that a call would meet.
+    ///
+    /// An OPEN breaker whose wait is over is still OPEN until a call comes, unless it has automatic
+    /// transition: then it is `HALF_OPEN` from the moment the wait is over.
+    pub fn state(&self) -> State {
+        match self.inner.word().state() {
+            State::Open | State::HalfOpen => {
+                let now = self.inner.clock.now();
+                self.inner.core.lock().engine.view(now).state
+            }
+            state => state,
+        }
+    }
+
+    /// What the breaker has counted.
+    pub fn metrics(&self) -> Metrics {
+        let now = self.inner.clock.now();
+        let core = self.inner.core.lock();
+        Metrics::new(&core.engine.view(now), core.totals, now)
+    }
+
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.inner.clock
+    }
+
+    /// Whether the breaker acts; one that does not lets every call pass uncounted.
+    pub(crate) fn is_enabled(&self) -> bool {
+        self.inner.word().is_enabled()
+    }
+
+    fn turn(&self, now: u64) -> Turn<'_> {
+        Turn::begin(&self.inner, now)
+    }
+}
+
+/// Calls.
+impl CircuitBreaker {
+    /// Makes a call if the breaker permits it, and counts every `Err` as a failure.
+    ///
+    /// A panic of the future counts as a failure and goes on to the caller.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Resilience`] with [`CallNotPermitted`] when the call was not made, otherwise
+    /// the future's own error.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future drops the call; nothing is counted, and a probe's place is free again.
+    pub async fn call<T, E>(
+        &self,
+        future: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, CallError<E>> {
+        let admission = self
+            .enter(self.inner.clock.now())
+            .map_err(|refusal| CallError::Resilience(refusal.into()))?;
+        let mut call = InFlight::new(self, admission);
+        let mut future = pin!(future);
+        let result = poll_fn(|cx| {
+            call.is_polling = true;
+            let poll = future.as_mut().poll(cx);
+            call.is_polling = false;
+            poll
+        })
+        .await;
+        call.end(if result.is_ok() { Outcome::Success } else { Outcome::Failure });
+        result.map_err(CallError::Inner)
+    }
+
+    /// Asks for permission to make one call.
+    ///
+    /// # Errors
+    ///
+    /// When the breaker is OPEN or `FORCED_OPEN`, or `HALF_OPEN` with all probes on their way.
+    pub fn try_acquire(&self) -> Result<Permit, CallNotPermitted> {
+        let admission = self.enter(self.inner.clock.now())?;
+        Ok(Permit::new(self.clone(), admission))
+    }
+
+    /// Lets a call in at `now`, on this breaker's clock.
+    pub(crate) fn enter(&self, now: u64) -> Result<Admission, CallNotPermitted> {
+        let word = self.inner.word();
+        let grant = match word.state() {
+            _ if !word.is_enabled() => Grant::Uncounted,
+            State::Disabled => Grant::Uncounted,
+            State::Closed | State::MetricsOnly => Grant::Free,
+            State::Open | State::HalfOpen | State::ForcedOpen => return self.enter_by_lock(now),
+        };
+        Ok(Admission { started: now, generation: word.generation(), grant })
+    }
+
+    fn enter_by_lock(&self, now: u64) -> Result<Admission, CallNotPermitted> {
+        let mut turn = self.turn(now);
+        let entered = turn.core.engine.enter(now, &mut turn.effects);
+        let engine = &turn.core.engine;
+        let generation = engine.generation();
+        let is_counted = engine.state() != State::Disabled;
+        let result = match entered {
+            Ok(Some(slot)) => Ok(Grant::Probe(slot)),
+            Ok(None) if is_counted => Ok(Grant::Free),
+            Ok(None) => Ok(Grant::Uncounted),
+            Err(refusal) => Err(self.refused(&mut turn, refusal)),
+        };
+        turn.finish();
+        result.map(|grant| Admission { started: now, generation, grant })
+    }
+
+    /// Takes note of the end of a call.
+    pub(crate) fn exit(&self, admission: Admission, report: Report, now: u64) {
+        if let Grant::Uncounted = admission.grant {
+            return;
+        }
+        let Report { outcome, kinds, open_for } = report;
+        let ending = Ending {
+            outcome,
+            elapsed: now.saturating_sub(admission.started),
+            kinds,
+            open_for: open_for.map_or(0, saturating_nanos),
+        };
+        let mut turn = self.turn(now);
+        count(&mut turn, outcome, ending.elapsed, kinds);
+        let Core { engine, .. } = &mut *turn.core;
+        let (generation, slot) = (admission.generation, admission.grant.slot());
+        engine.exit(generation, slot, ending, now, &mut turn.effects);
+        turn.finish();
+    }
+
+    /// Takes note of a call that was dropped before it ended.
+    pub(crate) fn cancel(&self, admission: Admission, now: u64) {
+        if let Grant::Uncounted = admission.grant {
+            return;
+        }
+        let mut turn = self.turn(now);
+        turn.core.totals.cancelled += 1;
+        let (generation, slot) = (admission.generation, admission.grant.slot());
+        turn.core.engine.cancel(generation, slot, now, &mut turn.effects);
+        turn.finish();
+    }
+
+    fn refused(&self, turn: &mut Turn<'_>, refusal: Refusal) -> CallNotPermitted {
+        turn.core.totals.not_permitted += 1;
+        turn.tell(|| CircuitBreakerEventKind::NotPermitted);
+        let wait = refusal.wait.map(Duration::from_nanos);
+        CallNotPermitted::new(self.inner.name.clone(), refusal.state.as_str(), wait)
+    }
+}
+
+/// Calls whose beginning and end are reported apart; see the [module](super#by-hand).
+impl CircuitBreaker {
+    /// Takes a permission if there is one.
+    ///
+    /// Every permission must be answered with [`on_success`](Self::on_success),
+    /// [`on_error`](Self::on_error), [`on_result_failure`](Self::on_result_failure) or
+    /// [`release_permission`](Self::release_permission).
+    pub fn try_acquire_permission(&self) -> bool {
+        let word = self.inner.word();
+        if !word.is_enabled()
+            || matches!(word.state(), State::Closed | State::Disabled | State::MetricsOnly)
+        {
+            return true;
+        }
+        let now = self.inner.clock.now();
+        let mut turn = self.turn(now);
+        let result = turn.core.engine.try_acquire_permission(now, &mut turn.effects);
+        if let Err(refusal) = result {
+            self.refused(&mut turn, refusal);
+        }
+        turn.finish();
+        result.is_ok()
+    }
+
+    /// Gives a permission back without saying anything of the call.
+    pub fn release_permission(&self) {
+        let now = self.inner.clock.now();
+        let mut turn = self.turn(now);
+        turn.core.engine.release_permission(now, &mut turn.effects);
+        turn.finish();
+    }
+
+    /// Counts a successful call that took `elapsed`.
+    pub fn on_success(&self, elapsed: Duration) {
+        self.on_ending(Outcome::Success, elapsed, &[]);
+    }
+
+    /// Counts a call that took `elapsed` and ended in an error of these kinds.
+    ///
+    /// `record_errors` and `ignore_errors` of the configuration decide how it counts.
+    pub fn on_error(&self, elapsed: Duration, kinds: &'static [&'static str]) {
+        let outcome = self.config().classify(kinds);
+        self.on_ending(outcome, elapsed, kinds);
+    }
+
+    /// Counts a call that took `elapsed` and returned a result that is to be taken for a failure.
+    pub fn on_result_failure(&self, elapsed: Duration) {
+        self.on_ending(Outcome::Failure, elapsed, &[]);
+    }
+
+    fn on_ending(&self, outcome: Outcome, elapsed: Duration, kinds: &'static [&'static str]) {
+        if !self.is_enabled() {
+            return;
+        }
+        let now = self.inner.clock.now();
+        let elapsed = saturating_nanos(elapsed);
+        let mut turn = self.turn(now);
+        if turn.core.engine.state().tells_calls() {
+            count(&mut turn, outcome, elapsed, kinds);
+        }
+        let ending = Ending { outcome, elapsed, kinds, open_for: 0 };
+        let Turn { core, effects, .. } = &mut turn;
+        core.engine.on_ending(ending, now, effects);
+        turn.finish();
+    }
+}
+
+/// Changes by hand.
+impl CircuitBreaker {
+    /// Changes the state, whatever the calls say.
+    ///
+    /// Entering a state starts it anew, also when the breaker is in it already.
+    ///
+    /// # Errors
+    ///
+    /// When there is no way to that state from the present one (see [`State::can_become`]).
+    pub fn transition_to(&self, state: State) -> Result<(), IllegalTransition> {
+        self.transition(state, None)
+    }
+
+    /// Opens the breaker for that long, whatever the configuration says.
+    ///
+    /// It does not count as an attempt of an exponentially growing open time.
+    ///
+    /// # Errors
+    ///
+    /// When the breaker is `METRICS_ONLY`.
+    pub fn transition_to_open_for(&self, wait: Duration) -> Result<(), IllegalTransition> {
+        self.transition(State::Open, Some(saturating_nanos(wait)))
+    }
+
+    /// Closes the breaker and forgets all calls but the [`Totals`], from any state.
+    pub fn reset(&self) {
+        self.change(Engine::reset);
+    }
+
+    /// Goes on with other settings.
+    ///
+    /// State, time left, calls on their way and, if its type and size stay, the window are kept.
+    pub(crate) fn reconfigure(&self, config: CircuitBreakerConfig) {
+        let config = Arc::new(config);
+        self.change(|engine, now, effects| engine.reconfigure(config, now, effects));
+    }
+
+    fn transition(&self, to: State, open_for: Option<u64>) -> Result<(), IllegalTransition> {
+        self.change(|engine, now, effects| engine.transition_to(to, open_for, now, effects))
+            .map_err(|from| IllegalTransition { instance: self.inner.name.clone(), from, to })
+    }
+
+    fn change<R>(&self, change: impl FnOnce(&mut Engine, u64, &mut Effects) -> R) -> R {
+        let now = self.inner.clock.now();
+        let mut turn = self.turn(now);
+        let result = change(&mut turn.core.engine, now, &mut turn.effects);
+        turn.finish();
+        result
+    }
+}
+
+/// Adds the end of a call to the totals and tells listeners of it.
+fn count(turn: &mut Turn<'_>, outcome: Outcome, elapsed: u64, kinds: &'static [&'static str]) {
+    let core = &mut *turn.core;
+    match outcome {
+        Outcome::Success => core.totals.successful += 1,
+        Outcome::Failure => core.totals.failed += 1,
+        Outcome::Ignored => core.totals.ignored += 1,
+    }
+    let is_slow = elapsed > core.engine.config().slow_call_nanos;
+    core.totals.slow += u64::from(is_slow && outcome != Outcome::Ignored);
+    turn.tell(|| {
+        let elapsed = Duration::from_nanos(elapsed);
+        match outcome {
+            Outcome::Success => CircuitBreakerEventKind::Success { elapsed },
+            Outcome::Failure => CircuitBreakerEventKind::Error { elapsed, kinds },
+            Outcome::Ignored => CircuitBreakerEventKind::IgnoredError { elapsed, kinds },
+        }
+    });
+}
+
+impl fmt::Debug for CircuitBreaker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CircuitBreaker")
+            .field("name", &self.inner.name)
+            .field("state", &self.inner.word().state())
+            .finish_non_exhaustive()
+    }
+}

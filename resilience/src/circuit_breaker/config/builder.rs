@@ -1,0 +1,129 @@
+use std::time::Duration;
+
+use resilience_settings::{Pattern, Value};
+
+use super::{CircuitBreakerConfig, FailureCounting, HalfOpenEvaluation, SlidingWindowType};
+use crate::{
+    circuit_breaker::State,
+    config::{ConfigError, Draft},
+};
+
+/// Builds a [`CircuitBreakerConfig`]; the type's documentation lists defaults and ranges.
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct CircuitBreakerConfigBuilder {
+    draft: Draft,
+}
+
+macro_rules! setters {
+    ($($(#[$doc:meta])* $name:ident($value:ident: $type:ty) = $convert:expr;)*) => {
+        impl CircuitBreakerConfigBuilder {
+            $(
+                $(#[$doc])*
+                pub fn $name(mut self, $value: $type) -> Self {
+                    self.draft.set(stringify!($name), $convert);
+                    self
+                }
+            )*
+        }
+    };
+}
+
+setters! {
+    /// Sets the percentage of failed calls from which the breaker opens: above 0, up to 100.
+    failure_rate_threshold(percent: f64) = Value::Float(percent);
+    /// Sets the percentage of slow calls from which the breaker opens: above 0, up to 100.
+    slow_call_rate_threshold(percent: f64) = Value::Float(percent);
+    /// Sets the duration beyond which a call is slow.
+    slow_call_duration_threshold(duration: Duration) = Value::Duration(duration);
+    /// Sets whether the window holds calls or seconds.
+    sliding_window_type(kind: SlidingWindowType) = Value::Word(kind.as_str().to_owned());
+    /// Sets how many calls or seconds the window holds.
+    sliding_window_size(size: u32) = Value::Integer(size.into());
+    /// Sets how many calls the window must hold before it has rates.
+    minimum_number_of_calls(calls: u32) = Value::Integer(calls.into());
+    /// Sets how many probes a half-open breaker lets through.
+    permitted_number_of_calls_in_half_open_state(calls: u32) = Value::Integer(calls.into());
+    /// Sets how long the breaker stays open; whole milliseconds count.
+    wait_duration_in_open_state(wait: Duration) = Value::Duration(wait);
+    /// Sets how long the breaker may stay half-open; zero is without limit.
+    max_wait_duration_in_half_open_state(wait: Duration) = Value::Duration(wait);
+    /// Sets where a half-open breaker goes when its longest wait is over: OPEN or CLOSED.
+    transition_to_state_after_wait_duration(state: State) = Value::Word(state.to_string());
+    /// Sets the state that the breaker is created in.
+    initial_state(state: State) = Value::Word(state.to_string());
+    /// Sets whether the breaker becomes half-open as soon as the wait is over.
+    automatic_transition_from_open_to_half_open_enabled(on: bool) = Value::Bool(on);
+    /// Sets whether the open time grows with every failed recovery.
+    enable_exponential_backoff(on: bool) = Value::Bool(on);
+    /// Sets by what the open time grows.
+    exponential_backoff_multiplier(multiplier: f64) = Value::Float(multiplier);
+    /// Sets what the open time grows to at most.
+    exponential_max_wait_duration_in_open_state(wait: Duration) = Value::Duration(wait);
+    /// Sets whether the open time is spread at random.
+    enable_randomized_wait(on: bool) = Value::Bool(on);
+    /// Sets by what fraction, up and down, the open time is spread.
+    randomized_wait_factor(factor: f64) = Value::Float(factor);
+    /// Sets when a half-open breaker decides.
+    half_open_evaluation(evaluation: HalfOpenEvaluation) =
+        Value::Word(evaluation.as_str().to_owned());
+    /// Sets the percentage of failed probes from which a half-open breaker reopens.
+    half_open_failure_rate_threshold(percent: f64) = Value::Float(percent);
+    /// Sets how many successes in a row close a half-open breaker.
+    half_open_success_threshold(successes: u32) = Value::Integer(successes.into());
+    /// Sets whether rates or failures in a row open the breaker.
+    failure_counting(counting: FailureCounting) = Value::Word(counting.as_str().to_owned());
+    /// Sets how many failures in a row open the breaker, whatever their kind.
+    consecutive_failures(failures: u32) = Value::Integer(failures.into());
+    /// Sets after what time a half-open probe that has not returned loses its slot.
+    probe_lease(lease: Duration) = Value::Duration(lease);
+    /// Sets the longest time for which an error may ask the breaker to open.
+    open_for_max(max: Duration) = Value::Duration(max);
+    /// Sets how many recent events the breaker keeps.
+    event_consumer_buffer_size(events: u32) = Value::Integer(events.into());
+    /// Sets whether the breaker acts at all.
+    enabled(on: bool) = Value::Bool(on);
+}
+
+impl CircuitBreakerConfigBuilder {
+    pub(super) fn new() -> Self {
+        Self { draft: Draft::new(Pattern::CircuitBreaker) }
+    }
+
+    /// Sets the error kinds that count as failures; an empty list is all of them.
+    pub fn record_errors<K: Into<String>>(mut self, kinds: impl IntoIterator<Item = K>) -> Self {
+        self.draft.set("record_errors", list(kinds));
+        self
+    }
+
+    /// Sets the error kinds that count neither as failure nor as success.
+    pub fn ignore_errors<K: Into<String>>(mut self, kinds: impl IntoIterator<Item = K>) -> Self {
+        self.draft.set("ignore_errors", list(kinds));
+        self
+    }
+
+    /// Sets how many failures in a row open the breaker for each error kind.
+    ///
+    /// The entry `default` is for all kinds that are not listed; without it they share 5.
+    pub fn consecutive_failures_by_kind<K: Into<String>>(
+        mut self,
+        limits: impl IntoIterator<Item = (K, u32)>,
+    ) -> Self {
+        let limits = limits.into_iter().map(|(kind, limit)| (kind.into(), limit)).collect();
+        self.draft.set("consecutive_failures", Value::Counts(limits));
+        self
+    }
+
+    /// Checks all values.
+    ///
+    /// # Errors
+    ///
+    /// Every value that is out of range, or else every pair of values that contradict each other.
+    pub fn build(self) -> Result<CircuitBreakerConfig, ConfigError> {
+        CircuitBreakerConfig::from_settings(&self.draft.finish()?).map_err(ConfigError::new)
+    }
+}
+
+fn list<K: Into<String>>(kinds: impl IntoIterator<Item = K>) -> Value {
+    Value::Kinds(kinds.into_iter().map(Into::into).collect())
+}

@@ -1,0 +1,538 @@
+//! The checked settings of a circuit breaker.
+
+mod builder;
+mod words;
+
+use std::{sync::Arc, time::Duration};
+
+use resilience_settings::{Pattern, Value};
+
+pub use builder::CircuitBreakerConfigBuilder;
+pub use words::{FailureCounting, HalfOpenEvaluation, SlidingWindowType};
+
+use super::{Outcome, State, open_wait::OpenWait, window::Shape};
+use crate::{
+    clock::saturating_nanos,
+    config::{Problem, Settings},
+};
+
+/// How a circuit breaker decides. Checked when it is made, and cheap to clone.
+///
+/// | setting | default | allowed |
+/// | --- | --- | --- |
+/// | `failure_rate_threshold` | 50 % | above 0, up to 100 |
+/// | `slow_call_rate_threshold` | 100 % | above 0, up to 100 |
+/// | `slow_call_duration_threshold` | 60 s | from 1 ns |
+/// | `sliding_window_type` | `COUNT_BASED` | or `TIME_BASED` |
+/// | `sliding_window_size` | 100 calls or seconds | 1 to 1,000,000 |
+/// | `minimum_number_of_calls` | 100 | from 1; a count window caps it at its size |
+/// | `permitted_number_of_calls_in_half_open_state` | 10 | 1 to 1,000,000 |
+/// | `wait_duration_in_open_state` | 60 s | from 1 ms, whole milliseconds count |
+/// | `max_wait_duration_in_half_open_state` | 0: no limit | below 1 ms is no limit |
+/// | `transition_to_state_after_wait_duration` | `OPEN` | or `CLOSED` |
+/// | `initial_state` | `CLOSED` | any |
+/// | `automatic_transition_from_open_to_half_open_enabled` | false | |
+/// | `enable_exponential_backoff` | false | not together with a random wait |
+/// | `exponential_backoff_multiplier` | 1.5 | above 0 |
+/// | `exponential_max_wait_duration_in_open_state` | no cap | from 1 ms |
+/// | `enable_randomized_wait` | false | not together with an exponential wait |
+/// | `randomized_wait_factor` | 0.5 | from 0, below 1 |
+/// | `record_errors` | all | error kinds |
+/// | `ignore_errors` | none | error kinds |
+/// | `half_open_evaluation` | `eager` | or `conclusive` |
+/// | `half_open_failure_rate_threshold` | `failure_rate_threshold` | above 0, up to 100 |
+/// | `half_open_success_threshold` | unset | 1 to the number of permitted probes |
+/// | `failure_counting` | `rate` | or `consecutive` |
+/// | `consecutive_failures` | 5 | from 1, also per error kind |
+/// | `probe_lease` | 60 s | from 1 ms |
+/// | `open_for_max` | 10 min | from 1 ms |
+/// | `event_consumer_buffer_size` | 100 | 1 to 100,000 |
+/// | `enabled` | true | |
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use resilience::CircuitBreakerConfig;
+///
+/// let config = CircuitBreakerConfig::builder()
+///     .failure_rate_threshold(25.0)
+///     .sliding_window_size(20)
+///     .wait_duration_in_open_state(Duration::from_secs(5))
+///     .build()?;
+/// assert_eq!(config.minimum_number_of_calls(), 20); // 100 is more than the window holds
+/// # Ok::<(), resilience::config::ConfigError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct CircuitBreakerConfig {
+    failure_rate_threshold: f32,
+    slow_call_rate_threshold: f32,
+    pub(super) slow_call_nanos: u64,
+    sliding_window_type: SlidingWindowType,
+    sliding_window_size: u32,
+    minimum_number_of_calls: u32,
+    permitted_number_of_calls_in_half_open_state: u32,
+    wait_duration_in_open_state: Duration,
+    max_wait_duration_in_half_open_state: Duration,
+    transition_to_state_after_wait_duration: State,
+    initial_state: State,
+    automatic_transition_from_open_to_half_open_enabled: bool,
+    pub(super) open_wait: OpenWait,
+    record_errors: Arc<[String]>,
+    ignore_errors: Arc<[String]>,
+    half_open_evaluation: HalfOpenEvaluation,
+    half_open_failure_rate_threshold: Option<f32>,
+    half_open_success_threshold: Option<u32>,
+    failure_counting: FailureCounting,
+    pub(super) failure_streaks: FailureStreaks,
+    probe_lease: Duration,
+    open_for_max: Duration,
+    event_consumer_buffer_size: usize,
+    enabled: bool,
+}
+
+/// How many failures in a row open the breaker.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct FailureStreaks {
+    pub(super) of_kinds: Arc<[(Box<str>, u32)]>,
+    /// For failures of no listed kind.
+    pub(super) others: u32,
+}
+
+/// The entry of `consecutive_failures` that stands for every kind without one.
+const OTHER_KINDS: &str = "default";
+
+/// What a mapping of `consecutive_failures` without [`OTHER_KINDS`] leaves those at.
+const DEFAULT_CONSECUTIVE_FAILURES: u32 = 5;
+
+impl Default for CircuitBreakerConfig {
+    fn default() -> Self {
+        let defaults = Settings::defaults(Pattern::CircuitBreaker);
+        Self::from_settings(&defaults).expect("the defaults of the key table fit together")
+    }
+}
+
+impl CircuitBreakerConfig {
+    /// A builder that starts from the defaults.
+    pub fn builder() -> CircuitBreakerConfigBuilder {
+        CircuitBreakerConfigBuilder::new()
+    }
+
+    /// Checks what no single key can: that the values fit together.
+    pub(crate) fn from_settings(settings: &Settings) -> Result<Self, Vec<Problem>> {
+        let mut problems = Vec::new();
+        let permitted = settings.u32("permitted_number_of_calls_in_half_open_state");
+        let half_open_success_threshold = optional_u32(settings, "half_open_success_threshold");
+        if let Some(successes) = half_open_success_threshold
+            && successes > permitted
+        {
+            problems.push(problem(
+                settings,
+                "half_open_success_threshold",
+                format!(
+                    "expected at most permitted_number_of_calls_in_half_open_state = {permitted}: \
+                     with fewer probes than that it is never reached"
+                ),
+            ));
+        }
+        let exponential = settings.bool("enable_exponential_backoff");
+        let randomized = settings.bool("enable_randomized_wait");
+        if exponential && randomized {
+            problems.push(problem(
+                settings,
+                "enable_randomized_wait",
+                "cannot be combined with enable_exponential_backoff; keep one of the two",
+            ));
+        }
+        let mut threshold = |name| {
+            percent(settings, name).unwrap_or_else(|refused| {
+                problems.push(refused);
+                None
+            })
+        };
+        let failure_rate_threshold = threshold("failure_rate_threshold");
+        let slow_call_rate_threshold = threshold("slow_call_rate_threshold");
+        let half_open_failure_rate_threshold = threshold("half_open_failure_rate_threshold");
+        let (Some(failure_rate_threshold), Some(slow_call_rate_threshold), []) =
+            (failure_rate_threshold, slow_call_rate_threshold, problems.as_slice())
+        else {
+            return Err(problems);
+        };
+
+        let sliding_window_type = SlidingWindowType::of(settings.word("sliding_window_type"));
+        let sliding_window_size = settings.u32("sliding_window_size");
+        let minimum = settings.u32("minimum_number_of_calls");
+        let wait_duration_in_open_state = settings.duration("wait_duration_in_open_state");
+        Ok(Self {
+            failure_rate_threshold,
+            slow_call_rate_threshold,
+            slow_call_nanos: saturating_nanos(settings.duration("slow_call_duration_threshold")),
+            sliding_window_type,
+            sliding_window_size,
+            minimum_number_of_calls: match sliding_window_type {
+                SlidingWindowType::CountBased => minimum.min(sliding_window_size),
+                SlidingWindowType::TimeBased => minimum,
+            },
+            permitted_number_of_calls_in_half_open_state: permitted,
+            wait_duration_in_open_state,
+            max_wait_duration_in_half_open_state: settings
+                .duration("max_wait_duration_in_half_open_state"),
+            transition_to_state_after_wait_duration: state(
+                settings,
+                "transition_to_state_after_wait_duration",
+            ),
+            initial_state: state(settings, "initial_state"),
+            automatic_transition_from_open_to_half_open_enabled: settings
+                .bool("automatic_transition_from_open_to_half_open_enabled"),
+            open_wait: open_wait(settings, wait_duration_in_open_state, exponential, randomized),
+            record_errors: settings.kinds("record_errors").into(),
+            ignore_errors: settings.kinds("ignore_errors").into(),
+            half_open_evaluation: HalfOpenEvaluation::of(settings.word("half_open_evaluation")),
+            half_open_failure_rate_threshold,
+            half_open_success_threshold,
+            failure_counting: FailureCounting::of(settings.word("failure_counting")),
+            failure_streaks: failure_streaks(settings),
+            probe_lease: settings.duration("probe_lease"),
+            open_for_max: settings.duration("open_for_max"),
+            event_consumer_buffer_size: settings.u32("event_consumer_buffer_size") as usize,
+            enabled: settings.bool("enabled"),
+        })
+    }
+}
+
+/// What each setting is.
+impl CircuitBreakerConfig {
+    /// Percentage of failed calls from which the breaker opens.
+    pub fn failure_rate_threshold(&self) -> f32 {
+        self.failure_rate_threshold
+    }
+
+    /// Percentage of slow calls from which the breaker opens.
+    pub fn slow_call_rate_threshold(&self) -> f32 {
+        self.slow_call_rate_threshold
+    }
+
+    /// A call that takes longer than this is slow.
+    pub fn slow_call_duration_threshold(&self) -> Duration {
+        Duration::from_nanos(self.slow_call_nanos)
+    }
+
+    /// Whether the window holds calls or seconds.
+    pub fn sliding_window_type(&self) -> SlidingWindowType {
+        self.sliding_window_type
+    }
+
+    /// How many calls or seconds the window holds.
+    pub fn sliding_window_size(&self) -> u32 {
+        self.sliding_window_size
+    }
+
+    /// How many calls the window must hold before it has rates; never more than a count window's
+    /// size.
+    pub fn minimum_number_of_calls(&self) -> u32 {
+        self.minimum_number_of_calls
+    }
+
+    /// How many probes a half-open breaker lets through.
+    pub fn permitted_number_of_calls_in_half_open_state(&self) -> u32 {
+        self.permitted_number_of_calls_in_half_open_state
+    }
+
+    /// How long the breaker stays open, before growth or jitter.
+    pub fn wait_duration_in_open_state(&self) -> Duration {
+        self.wait_duration_in_open_state
+    }
+
+    /// How long the breaker may stay half-open; below a millisecond is without limit.
+    pub fn max_wait_duration_in_half_open_state(&self) -> Duration {
+        self.max_wait_duration_in_half_open_state
+    }
+
+    /// Where a half-open breaker goes when its longest wait is over.
+    pub fn transition_to_state_after_wait_duration(&self) -> State {
+        self.transition_to_state_after_wait_duration
+    }
+
+    /// The state that the breaker is created in.
+    pub fn initial_state(&self) -> State {
+        self.initial_state
+    }
+
+    /// Whether the breaker becomes half-open as soon as the wait is over.
+    pub fn automatic_transition_from_open_to_half_open_enabled(&self) -> bool {
+        self.automatic_transition_from_open_to_half_open_enabled
+    }
+
+    /// The error kinds that count as failures; none listed is all of them.
+    pub fn record_errors(&self) -> &[String] {
+        &self.record_errors
+    }
+
+    /// The error kinds that count neither as failure nor as success.
+    pub fn ignore_errors(&self) -> &[String] {
+        &self.ignore_errors
+    }
+
+    /// When a half-open breaker decides.
+    pub fn half_open_evaluation(&self) -> HalfOpenEvaluation {
+        self.half_open_evaluation
+    }
+
+    /// Percentage of failed probes from which a half-open breaker reopens.
+    pub fn half_open_failure_rate_threshold(&self) -> f32 {
+        self.half_open_failure_rate_threshold.unwrap_or(self.failure_rate_threshold)
+    }
+
+    /// How many successes in a row close a half-open breaker, if that rule is set.
+    ///
+    /// Under [`FailureCounting::Consecutive`] without half-open rules of its own it is 1.
+    pub fn half_open_success_threshold(&self) -> Option<u32> {
+        self.half_open_success_threshold.or(self.half_open_counts_in_a_row().then_some(1))
+    }
+
+    /// Whether rates or failures in a row open the breaker.
+    pub fn failure_counting(&self) -> FailureCounting {
+        self.failure_counting
+    }
+
+    /// How many failures in a row open the breaker, for kinds without a number of their own.
+    pub fn consecutive_failures(&self) -> u32 {
+        self.failure_streaks.others
+    }
+
+    /// How many failures of this kind in a row open the breaker.
+    pub fn consecutive_failures_of(&self, kind: &str) -> u32 {
+        let listed = self.failure_streaks.of_kinds.iter().find(|(name, _)| **name == *kind);
+        listed.map_or(self.failure_streaks.others, |(_, limit)| *limit)
+    }
+
+    /// A half-open probe that has not returned after this long loses its slot.
+    pub fn probe_lease(&self) -> Duration {
+        self.probe_lease
+    }
+
+    /// The longest time for which an error may ask the breaker to open.
+    pub fn open_for_max(&self) -> Duration {
+        self.open_for_max
+    }
+
+    /// How many recent events the breaker keeps.
+    pub fn event_consumer_buffer_size(&self) -> usize {
+        self.event_consumer_buffer_size
+    }
+
+    /// Whether the breaker acts; a disabled one passes every call through and counts nothing.
+    pub fn is_enabled(&self) -> bool {
+        self.enabled
+    }
+}
+
+/// What follows from the settings.
+impl CircuitBreakerConfig {
+    /// How an error of these kinds counts: the ignore list wins, and with a record list, what is
+    /// not on it counts as a success.
+    pub fn classify(&self, kinds: &[&str]) -> Outcome {
+        let lists = |list: &[String]| list.iter().any(|kind| kinds.contains(&kind.as_str()));
+        if lists(&self.ignore_errors) {
+            Outcome::Ignored
+        } else if self.record_errors.is_empty() || lists(&self.record_errors) {
+            Outcome::Failure
+        } else {
+            Outcome::Success
+        }
+    }
+
+    /// The window of every state but `HALF_OPEN`.
+    pub(super) fn window(&self) -> Shape {
+        match self.sliding_window_type {
+            SlidingWindowType::CountBased => Shape::Calls(self.sliding_window_size),
+            SlidingWindowType::TimeBased => Shape::Seconds(self.sliding_window_size),
+        }
+    }
+
+    /// From how many probes on a half-open breaker has rates.
+    pub(super) fn half_open_minimum(&self) -> u32 {
+        match self.half_open_evaluation {
+            HalfOpenEvaluation::Eager => {
+                self.minimum_number_of_calls.min(self.permitted_number_of_calls_in_half_open_state)
+            }
+            HalfOpenEvaluation::Conclusive => 1,
+        }
+    }
+
+    /// Whether a half-open breaker goes by the last probes in a row instead of rates: it does if
+    /// the closed one does, unless it was given a rate of its own.
+    pub(super) fn half_open_counts_in_a_row(&self) -> bool {
+        self.failure_counting == FailureCounting::Consecutive
+            && self.half_open_failure_rate_threshold.is_none()
+    }
+
+    /// Resilience4j counts whole milliseconds of this wait, so less than one is none.
+    pub(super) fn max_half_open_nanos(&self) -> Option<u64> {
+        let wait = self.max_wait_duration_in_half_open_state;
+        (wait >= Duration::from_millis(1)).then(|| saturating_nanos(wait))
+    }
+}
+
+fn problem(settings: &Settings, key: &str, message: impl Into<String>) -> Problem {
+    let value = settings.get(key).map_or_else(String::new, Value::to_string);
+    Problem::new(message).path(key).value(value)
+}
+
+fn optional_u32(settings: &Settings, key: &str) -> Option<u32> {
+    settings.integer(key).map(|n| u32::try_from(n).unwrap_or(u32::MAX))
+}
+
+/// A threshold in the precision that rates are computed in.
+fn percent(settings: &Settings, key: &str) -> Result<Option<f32>, Problem> {
+    let Some(value) = settings.float(key) else { return Ok(None) };
+    #[allow(clippy::cast_possible_truncation)] // from 0 to 100: only precision is lost
+    let percent = value as f32;
+    if percent > 0.0 {
+        Ok(Some(percent))
+    } else {
+        Err(problem(settings, key, "is too close to 0 to be told from it"))
+    }
+}
+
+fn state(settings: &Settings, key: &str) -> State {
+    settings.word(key).parse().expect("the key table lists names of states only")
+}
+
+fn open_wait(settings: &Settings, wait: Duration, exponential: bool, randomized: bool) -> OpenWait {
+    let wait = millis(wait);
+    let float = |key| settings.float(key).expect("the key table gives it a default");
+    if exponential {
+        OpenWait::Exponential {
+            initial: wait,
+            multiplier: float("exponential_backoff_multiplier"),
+            max: settings
+                .optional_duration("exponential_max_wait_duration_in_open_state")
+                .map_or(u64::MAX, millis),
+        }
+    } else if randomized {
+        OpenWait::Randomized { wait, factor: float("randomized_wait_factor") }
+    } else {
+        OpenWait::Fixed { wait }
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn failure_streaks(settings: &Settings) -> FailureStreaks {
+    match settings.get("consecutive_failures") {
+        Some(Value::Counts(counts)) => FailureStreaks {
+            of_kinds: counts
+                .iter()
+                .filter(|(kind, _)| kind != OTHER_KINDS)
+                .map(|(kind, limit)| (kind.as_str().into(), *limit))
+                .collect(),
+            others: counts
+                .iter()
+                .find(|(kind, _)| kind == OTHER_KINDS)
+                .map_or(DEFAULT_CONSECUTIVE_FAILURES, |(_, limit)| *limit),
+        },
+        _ => FailureStreaks {
+            of_kinds: Arc::new([]),
+            others: optional_u32(settings, "consecutive_failures")
+                .unwrap_or(DEFAULT_CONSECUTIVE_FAILURES),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(builder: CircuitBreakerConfigBuilder) -> String {
+        builder.build().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_defaults_are_those_of_resilience4j() {
+        let config = CircuitBreakerConfig::default();
+        assert_eq!(config, CircuitBreakerConfig::builder().build().unwrap());
+        assert!((config.failure_rate_threshold() - 50.0).abs() < f32::EPSILON);
+        assert_eq!(config.window(), Shape::Calls(100));
+        assert_eq!(config.minimum_number_of_calls(), 100);
+        assert_eq!(config.permitted_number_of_calls_in_half_open_state(), 10);
+        assert_eq!(config.open_wait, OpenWait::Fixed { wait: 60_000 });
+        assert_eq!(config.max_half_open_nanos(), None);
+    }
+
+    #[test]
+    fn c06_a_count_window_caps_the_minimum_and_a_time_window_does_not() {
+        let builder = CircuitBreakerConfig::builder().sliding_window_size(5);
+        let time = builder.clone().sliding_window_type(SlidingWindowType::TimeBased);
+        let builder = builder.minimum_number_of_calls(10);
+        assert_eq!(builder.build().unwrap().minimum_number_of_calls(), 5);
+        let time = time.minimum_number_of_calls(10);
+        assert_eq!(time.build().unwrap().minimum_number_of_calls(), 10);
+    }
+
+    #[test]
+    fn a_value_out_of_range_is_refused_with_key_value_and_range() {
+        assert_eq!(
+            refusal(CircuitBreakerConfig::builder().failure_rate_threshold(101.0)),
+            "failure_rate_threshold = 101: expected a number above 0 and up to 100"
+        );
+        assert_eq!(
+            refusal(
+                CircuitBreakerConfig::builder()
+                    .transition_to_state_after_wait_duration(State::Disabled)
+            ),
+            "transition_to_state_after_wait_duration = DISABLED: expected one of OPEN, CLOSED"
+        );
+    }
+
+    #[test]
+    fn a_threshold_that_is_zero_in_single_precision_is_refused() {
+        let refusal = refusal(CircuitBreakerConfig::builder().failure_rate_threshold(1e-60));
+        assert!(refusal.contains("too close to 0"), "{refusal}");
+    }
+
+    #[test]
+    fn exponential_and_random_waits_together_are_refused() {
+        let builder = CircuitBreakerConfig::builder()
+            .enable_exponential_backoff(true)
+            .enable_randomized_wait(true);
+        assert_eq!(
+            refusal(builder),
+            "enable_randomized_wait = true: \
+             cannot be combined with enable_exponential_backoff; keep one of the two"
+        );
+    }
+
+    #[test]
+    fn more_successes_than_probes_are_refused() {
+        let builder = CircuitBreakerConfig::builder()
+            .permitted_number_of_calls_in_half_open_state(2)
+            .half_open_success_threshold(3);
+        assert!(refusal(builder).starts_with("half_open_success_threshold = 3: expected at most"));
+    }
+
+    #[test]
+    fn the_ignore_list_wins_and_a_record_list_makes_the_rest_a_success() {
+        let config = CircuitBreakerConfig::builder()
+            .record_errors(["io", "both"])
+            .ignore_errors(["both"])
+            .build()
+            .unwrap();
+        assert_eq!(config.classify(&["connect", "io"]), Outcome::Failure);
+        assert_eq!(config.classify(&["both"]), Outcome::Ignored);
+        assert_eq!(config.classify(&["other"]), Outcome::Success);
+        assert_eq!(CircuitBreakerConfig::default().classify(&[]), Outcome::Failure);
+    }
+
+    #[test]
+    fn kinds_without_a_number_of_their_own_share_the_default_entry() {
+        let config = CircuitBreakerConfig::builder()
+            .consecutive_failures_by_kind([("timeout", 2), ("default", 7)])
+            .build()
+            .unwrap();
+        assert_eq!(config.consecutive_failures_of("timeout"), 2);
+        assert_eq!(config.consecutive_failures_of("io"), 7);
+    }
+}

@@ -1,0 +1,32 @@
+use super::{
+    State,
+    engine::{Effect, Effects},
+};
+
+/// Writes state changes to the log; opening is what people want to be warned of.
+pub(super) fn effects(name: &str, effects: &Effects) {
+    for effect in effects {
+        let Effect::Transition { from, to, before, .. } = effect else { continue };
+        let (from, to) = (from.as_str(), to.as_str());
+        let (failure_rate, slow_call_rate) = (before.rates.failure, before.rates.slow);
+        if to == State::Open.as_str() {
+            tracing::warn!(
+                circuit_breaker = name,
+                from,
+                to,
+                failure_rate,
+                slow_call_rate,
+                "circuit breaker opened"
+            );
+        } else {
+            tracing::info!(
+                circuit_breaker = name,
+                from,
+                to,
+                failure_rate,
+                slow_call_rate,
+                "circuit breaker changed state"
+            );
+        }
+    }
+}

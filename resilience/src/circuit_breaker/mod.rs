@@ -1,0 +1,73 @@
+//! The circuit breaker: stops calling what keeps failing, and finds out by itself when to go on.
+//!
+//! A breaker watches the calls that go through it. While it is CLOSED, every call passes, and the
+//! last ones (or those of the last seconds) are kept in a sliding window. Once the window holds the
+//! minimum number of calls and too many of them failed, or were slow, the breaker is OPEN: it
+//! refuses every call for a while. Then it is `HALF_OPEN` and lets a few probes through, whose
+//! results close it or open it again. `FORCED_OPEN`, DISABLED and `METRICS_ONLY` are set by hand and
+//! left by hand.
+//!
+//! ```text
+//!           rate >= threshold              wait is over
+//!  CLOSED ---------------------> OPEN ---------------------> HALF_OPEN
+//!    ^                            ^                            |  |
+//!    |                            +----- rate >= threshold ----+  |
+//!    +---------------------------------- rate below --------------+
+//! ```
+//!
+//! The rules are Resilience4j's, and traces recorded from it are replayed in this project's tests.
+//! They differ in what leaves its users in trouble:
+//!
+//! - A call holds its place by a guard. Dropping the guard, as a cancelled future does, gives the
+//!   place back and counts as nothing; a panic of the call counts as a failure.
+//! - A call that was let in by one state and ends in a later one changes nothing there: it shows in
+//!   [`Totals`] only. The untied methods (see below) count wherever they come, as Resilience4j's do.
+//! - A probe that does not return loses its place after `probe_lease`.
+//! - A timer ends with the state that set it, also on [`reset`](CircuitBreaker::reset).
+//! - OPEN entered from DISABLED or `FORCED_OPEN` has an empty window of the configured size.
+//! - Looking at a breaker changes nothing.
+//!
+//! # By hand
+//!
+//! [`CircuitBreaker::call`] and [`CircuitBreaker::try_acquire`] are all that most code needs.
+//! Bridges to other frameworks, where the end of a call is reported by somebody else than its
+//! beginning, have the untied methods [`try_acquire_permission`], [`on_success`], [`on_error`],
+//! [`on_result_failure`] and [`release_permission`]. They must report every call: an untied probe
+//! that is never reported keeps its place until the state changes.
+//!
+//! [`try_acquire_permission`]: CircuitBreaker::try_acquire_permission
+//! [`on_success`]: CircuitBreaker::on_success
+//! [`on_error`]: CircuitBreaker::on_error
+//! [`on_result_failure`]: CircuitBreaker::on_result_failure
+//! [`release_permission`]: CircuitBreaker::release_permission
+
+mod breaker;
+mod config;
+mod engine;
+mod event;
+#[cfg(feature = "tracing")]
+mod log;
+mod metrics;
+mod open_wait;
+mod permit;
+mod phase;
+mod probes;
+mod snapshot;
+mod state;
+mod streaks;
+mod timer;
+mod turn;
+mod window;
+mod word;
+
+pub use breaker::CircuitBreaker;
+pub use config::{
+    CircuitBreakerConfig, CircuitBreakerConfigBuilder, FailureCounting, HalfOpenEvaluation,
+    SlidingWindowType,
+};
+pub use event::{CircuitBreakerEvent, CircuitBreakerEventKind};
+pub use metrics::{Metrics, Totals};
+pub use permit::{Outcome, Permit};
+pub use state::{IllegalTransition, State, UnknownState};
+
+pub(crate) use permit::{Admission, Report};

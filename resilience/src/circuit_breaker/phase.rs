@@ -1,0 +1,117 @@
+use fastrand::Rng;
+
+use super::{State, config::CircuitBreakerConfig};
+
+/// How many timers a breaker catches up on one by one when nobody used it for a long time.
+///
+/// Without a runtime, a breaker whose open and half-open times are both bounded would otherwise
+/// have to live through every cycle that it slept.
+const MAX_CATCH_UP: u32 = 1_000;
+
+/// One stay in a state: since when, until when, and which one it is.
+///
+/// It can be cloned and moved on to see what a later time will find, without touching the breaker.
+#[derive(Debug, Clone)]
+pub(super) struct Phase {
+    state: State,
+    generation: u64,
+    entered_at: u64,
+    /// OPEN: when its wait is over. `HALF_OPEN`: when its longest stay is over.
+    ends_at: Option<u64>,
+    /// How many times in a row the breaker has opened.
+    attempts: u32,
+    rng: Rng,
+}
+
+impl Phase {
+    pub(super) fn initial(config: &CircuitBreakerConfig, now: u64, rng: Rng) -> Self {
+        let mut phase = Self {
+            state: config.initial_state(),
+            generation: 0,
+            entered_at: now,
+            ends_at: None,
+            attempts: 0,
+            rng,
+        };
+        phase.enter(config.initial_state(), now, None, config);
+        if phase.state == State::HalfOpen {
+            phase.attempts = 1;
+        }
+        phase
+    }
+
+    pub(super) fn state(&self) -> State {
+        self.state
+    }
+
+    /// The number of this stay; every entry into a state, also into the same one, has its own.
+    pub(super) fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    pub(super) fn entered_at(&self) -> u64 {
+        self.entered_at
+    }
+
+    pub(super) fn ends_at(&self) -> Option<u64> {
+        self.ends_at
+    }
+
+    /// Begins a new stay. `open_for` replaces the configured wait and is no attempt of its own.
+    pub(super) fn enter(
+        &mut self,
+        to: State,
+        at: u64,
+        open_for: Option<u64>,
+        config: &CircuitBreakerConfig,
+    ) {
+        self.attempts = match to {
+            State::Closed | State::Disabled | State::MetricsOnly => 0,
+            State::Open if open_for.is_some() => self.attempts,
+            State::Open | State::ForcedOpen => self.attempts.saturating_add(1),
+            State::HalfOpen => self.attempts,
+        };
+        let stay = match to {
+            State::Open => {
+                open_for.or_else(|| Some(config.open_wait.nanos(self.attempts, &mut self.rng)))
+            }
+            State::HalfOpen => config.max_half_open_nanos(),
+            _ => None,
+        };
+        self.state = to;
+        self.generation += 1;
+        self.entered_at = at;
+        self.ends_at = stay.map(|stay| at.saturating_add(stay));
+    }
+
+    /// When time alone ends this stay.
+    pub(super) fn timer(&self, config: &CircuitBreakerConfig) -> Option<u64> {
+        let runs = match self.state {
+            State::Open => config.automatic_transition_from_open_to_half_open_enabled(),
+            State::HalfOpen => true,
+            _ => false,
+        };
+        if runs { self.ends_at } else { None }
+    }
+
+    /// Where time alone leads by `now`, and when; `hop` counts the answers of one catching up.
+    pub(super) fn due(
+        &mut self,
+        now: u64,
+        hop: u32,
+        config: &CircuitBreakerConfig,
+    ) -> Option<(State, u64)> {
+        let due = self.timer(config).filter(|due| *due <= now)?;
+        if hop >= MAX_CATCH_UP {
+            let stay = due - self.entered_at;
+            self.entered_at = now;
+            self.ends_at = Some(now.saturating_add(stay.max(1)));
+            return None;
+        }
+        let to = match self.state {
+            State::Open => State::HalfOpen,
+            _ => config.transition_to_state_after_wait_duration(),
+        };
+        Some((to, due))
+    }
+}

@@ -1,0 +1,95 @@
+use std::{
+    sync::{Arc, Weak},
+    time::Duration,
+};
+
+use tokio::{runtime::Handle, sync::Notify};
+
+use super::{breaker::Inner, turn::Turn};
+use crate::Clock;
+
+/// The task that makes a change of state come at its time also when no call does.
+///
+/// A breaker has at most one. It is only a convenience: whoever uses the breaker catches up with
+/// what is due, so nothing depends on the task, on its runtime or on there being one.
+#[derive(Debug, Default)]
+pub(super) struct Timer {
+    /// Wakes the task. The task holds the other reference, so with one left the task is gone, for
+    /// instance with its runtime.
+    bell: Option<Arc<Notify>>,
+}
+
+/// What is to be done about the task once the breaker's lock is released.
+pub(super) enum Errand {
+    Wake(Weak<Notify>),
+    Spawn(Handle, Arc<Notify>),
+}
+
+impl Timer {
+    /// Follows a new stay in a state, which time alone will end at `due` if that is set.
+    pub(super) fn plan(&mut self, due: Option<u64>) -> Option<Errand> {
+        if let Some(bell) = &self.bell
+            && Arc::strong_count(bell) > 1
+        {
+            return Some(Errand::Wake(Arc::downgrade(bell)));
+        }
+        self.bell = None;
+        due?;
+        let runtime = Handle::try_current().ok()?;
+        let bell = self.bell.insert(Arc::default());
+        Some(Errand::Spawn(runtime, Arc::clone(bell)))
+    }
+
+    /// Lets go of a task that is about to end.
+    fn forget(&mut self) {
+        self.bell = None;
+    }
+}
+
+impl Drop for Timer {
+    /// Sends the task home with the breaker that it worked for.
+    fn drop(&mut self) {
+        if let Some(bell) = &self.bell {
+            bell.notify_one();
+        }
+    }
+}
+
+impl Errand {
+    pub(super) fn run(self, inner: &Arc<Inner>) {
+        match self {
+            Errand::Wake(bell) => {
+                if let Some(bell) = bell.upgrade() {
+                    bell.notify_one();
+                }
+            }
+            Errand::Spawn(runtime, bell) => {
+                runtime.spawn(watch(Arc::downgrade(inner), bell));
+            }
+        }
+    }
+}
+
+async fn watch(breaker: Weak<Inner>, bell: Arc<Notify>) {
+    while let Some((clock, wait)) = catch_up(&breaker) {
+        tokio::select! {
+            () = clock.sleep(wait) => {}
+            () = bell.notified() => {}
+        }
+    }
+}
+
+/// Applies what is due and returns the wait for what comes next; `None` ends the task.
+fn catch_up(breaker: &Weak<Inner>) -> Option<(Clock, Duration)> {
+    let inner = breaker.upgrade()?;
+    let clock = inner.clock.clone();
+    let now = clock.now();
+    let mut turn = Turn::begin(&inner, now);
+    let due = turn.core.engine.next_timer();
+    if due.is_none() {
+        // Under the lock, so that whoever sets a new timer finds no task and starts one.
+        turn.core.timer.forget();
+    }
+    turn.finish();
+    Some((clock, Duration::from_nanos(due?.saturating_sub(now))))
+}
