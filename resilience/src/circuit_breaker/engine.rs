@@ -355,10 +355,8 @@ impl Engine {
             (State::Closed, FailureCounting::Consecutive) if row_reached => {
                 self.enter_state(State::Open, self.now, None, effects);
             }
-            (State::Closed, FailureCounting::Rate) => {
-                if self.tell_exceeded(effects) {
-                    self.enter_state(State::Open, self.now, None, effects);
-                }
+            (State::Closed, FailureCounting::Rate) if self.tell_exceeded(effects) => {
+                self.enter_state(State::Open, self.now, None, effects);
             }
             (State::MetricsOnly, FailureCounting::Rate) => {
                 self.tell_exceeded(effects);
@@ -488,7 +486,7 @@ impl Engine {
             return Snapshot { not_permitted: self.tally.not_permitted, ..Snapshot::EMPTY };
         };
         let minimum = match self.tally.scope {
-            Scope::Calls => self.config.minimum_number_of_calls(),
+            Scope::Calls => self.config.window_minimum(),
             Scope::Probes => self.config.half_open_minimum(),
         };
         let sums = window.sums(now);

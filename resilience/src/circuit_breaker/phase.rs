@@ -84,14 +84,15 @@ impl Phase {
         self.ends_at = stay.map(|stay| at.saturating_add(stay));
     }
 
-    /// When time alone ends this stay.
+    /// When time alone ends this stay: at its end, but not in the instant in which it began.
     pub(super) fn timer(&self, config: &CircuitBreakerConfig) -> Option<u64> {
         let runs = match self.state {
             State::Open => config.automatic_transition_from_open_to_half_open_enabled(),
             State::HalfOpen => true,
             _ => false,
         };
-        if runs { self.ends_at } else { None }
+        let end = self.ends_at.filter(|_| runs)?;
+        Some(end.max(self.entered_at.saturating_add(1)))
     }
 
     /// Where time alone leads by `now`, and when; `hop` counts the answers of one catching up.
@@ -101,9 +102,10 @@ impl Phase {
         hop: u32,
         config: &CircuitBreakerConfig,
     ) -> Option<(State, u64)> {
-        let due = self.timer(config).filter(|due| *due <= now)?;
+        self.timer(config).filter(|due| *due <= now)?;
+        let end = self.ends_at?;
         if hop >= MAX_CATCH_UP {
-            let stay = due - self.entered_at;
+            let stay = end.saturating_sub(self.entered_at);
             self.entered_at = now;
             self.ends_at = Some(now.saturating_add(stay.max(1)));
             return None;
@@ -112,6 +114,6 @@ impl Phase {
             State::Open => State::HalfOpen,
             _ => config.transition_to_state_after_wait_duration(),
         };
-        Some((to, due))
+        Some((to, end))
     }
 }

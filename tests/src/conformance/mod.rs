@@ -3,6 +3,7 @@
 //! A scenario is one line of JSON: a configuration and steps, each with what Resilience4j answered.
 //! The files in `tests/conformance/` hold one scenario a line, plain or gzipped.
 
+pub mod circuit_breaker;
 mod json;
 
 pub use json::Fields;

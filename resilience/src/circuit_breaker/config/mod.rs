@@ -25,7 +25,7 @@ use crate::{
 /// | `slow_call_duration_threshold` | 60 s | from 1 ns |
 /// | `sliding_window_type` | `COUNT_BASED` | or `TIME_BASED` |
 /// | `sliding_window_size` | 100 calls or seconds | 1 to 1,000,000 |
-/// | `minimum_number_of_calls` | 100 | from 1; a count window caps it at its size |
+/// | `minimum_number_of_calls` | 100 | from 1; at most the size of a count window counts |
 /// | `permitted_number_of_calls_in_half_open_state` | 10 | 1 to 1,000,000 |
 /// | `wait_duration_in_open_state` | 60 s | from 1 ms, whole milliseconds count |
 /// | `max_wait_duration_in_half_open_state` | 0: no limit | below 1 ms is no limit |
@@ -60,7 +60,7 @@ use crate::{
 ///     .sliding_window_size(20)
 ///     .wait_duration_in_open_state(Duration::from_secs(5))
 ///     .build()?;
-/// assert_eq!(config.minimum_number_of_calls(), 20); // 100 is more than the window holds
+/// assert_eq!(config.sliding_window_size(), 20);
 /// # Ok::<(), resilience::config::ConfigError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -161,7 +161,6 @@ impl CircuitBreakerConfig {
 
         let sliding_window_type = SlidingWindowType::of(settings.word("sliding_window_type"));
         let sliding_window_size = settings.u32("sliding_window_size");
-        let minimum = settings.u32("minimum_number_of_calls");
         let wait_duration_in_open_state = settings.duration("wait_duration_in_open_state");
         Ok(Self {
             failure_rate_threshold,
@@ -169,10 +168,7 @@ impl CircuitBreakerConfig {
             slow_call_nanos: saturating_nanos(settings.duration("slow_call_duration_threshold")),
             sliding_window_type,
             sliding_window_size,
-            minimum_number_of_calls: match sliding_window_type {
-                SlidingWindowType::CountBased => minimum.min(sliding_window_size),
-                SlidingWindowType::TimeBased => minimum,
-            },
+            minimum_number_of_calls: settings.u32("minimum_number_of_calls"),
             permitted_number_of_calls_in_half_open_state: permitted,
             wait_duration_in_open_state,
             max_wait_duration_in_half_open_state: settings
@@ -227,8 +223,9 @@ impl CircuitBreakerConfig {
         self.sliding_window_size
     }
 
-    /// How many calls the window must hold before it has rates; never more than a count window's
-    /// size.
+    /// How many calls the window must hold before it has rates.
+    ///
+    /// A count window never needs more than it can hold, and probes never more than are permitted.
     pub fn minimum_number_of_calls(&self) -> u32 {
         self.minimum_number_of_calls
     }
@@ -350,6 +347,16 @@ impl CircuitBreakerConfig {
         }
     }
 
+    /// From how many calls on the window of every state but `HALF_OPEN` has rates.
+    pub(super) fn window_minimum(&self) -> u32 {
+        match self.sliding_window_type {
+            SlidingWindowType::CountBased => {
+                self.minimum_number_of_calls.min(self.sliding_window_size)
+            }
+            SlidingWindowType::TimeBased => self.minimum_number_of_calls,
+        }
+    }
+
     /// From how many probes on a half-open breaker has rates.
     pub(super) fn half_open_minimum(&self) -> u32 {
         match self.half_open_evaluation {
@@ -467,9 +474,9 @@ mod tests {
         let builder = CircuitBreakerConfig::builder().sliding_window_size(5);
         let time = builder.clone().sliding_window_type(SlidingWindowType::TimeBased);
         let builder = builder.minimum_number_of_calls(10);
-        assert_eq!(builder.build().unwrap().minimum_number_of_calls(), 5);
+        assert_eq!(builder.build().unwrap().window_minimum(), 5);
         let time = time.minimum_number_of_calls(10);
-        assert_eq!(time.build().unwrap().minimum_number_of_calls(), 10);
+        assert_eq!(time.build().unwrap().window_minimum(), 10);
     }
 
     #[test]
