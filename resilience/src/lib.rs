@@ -5,6 +5,7 @@ pub mod config;
 mod error;
 pub mod events;
 mod kind;
+pub mod rate_limiter;
 
 pub use clock::{Clock, ManualClock, Sleep};
 pub use error::{
@@ -12,3 +13,4 @@ pub use error::{
     TimedOut,
 };
 pub use kind::ErrorKind;
+pub use rate_limiter::{RateLimiter, RateLimiterConfig};
