@@ -1,5 +1,6 @@
 //! Retry, circuit breaker, rate limiter, time limiter and bulkhead as attributes on async functions.
 
+pub mod bulkhead;
 mod clock;
 pub mod config;
 mod error;
@@ -7,6 +8,7 @@ pub mod events;
 mod kind;
 pub mod rate_limiter;
 
+pub use bulkhead::{Bulkhead, BulkheadConfig};
 pub use clock::{Clock, ManualClock, Sleep};
 pub use error::{
     BulkheadFull, CallError, CallNotPermitted, Error, MaxRetriesExceeded, RequestNotPermitted,
