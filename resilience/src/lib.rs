@@ -7,6 +7,7 @@ mod error;
 pub mod events;
 mod kind;
 pub mod rate_limiter;
+pub mod thread_pool_bulkhead;
 
 pub use bulkhead::{Bulkhead, BulkheadConfig};
 pub use clock::{Clock, ManualClock, Sleep};
@@ -16,3 +17,4 @@ pub use error::{
 };
 pub use kind::ErrorKind;
 pub use rate_limiter::{RateLimiter, RateLimiterConfig};
+pub use thread_pool_bulkhead::{ThreadPoolBulkhead, ThreadPoolBulkheadConfig};
