@@ -1,0 +1,32 @@
+use super::semaphore::Bulkhead;
+
+/// A slot of a bulkhead; dropping it frees the slot.
+///
+/// It borrows nothing, so it can move into a spawned task or a blocking closure and keep the slot
+/// taken until the work has really ended.
+#[derive(Debug)]
+#[must_use = "dropping the permit frees the slot"]
+pub struct Permit {
+    /// `None` for a call that passed a disabled bulkhead.
+    bulkhead: Option<Bulkhead>,
+}
+
+impl Permit {
+    /// For a slot that the engine has counted.
+    pub(super) fn held(bulkhead: Bulkhead) -> Self {
+        Self { bulkhead: Some(bulkhead) }
+    }
+
+    /// For a call that takes no slot.
+    pub(super) fn unlimited() -> Self {
+        Self { bulkhead: None }
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        if let Some(bulkhead) = &self.bulkhead {
+            bulkhead.leave();
+        }
+    }
+}

@@ -1,0 +1,634 @@
+use std::{
+    fmt,
+    future::Future,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Poll, Waker},
+};
+
+use parking_lot::Mutex;
+
+use super::{
+    config::BulkheadConfig,
+    engine::{Engine, Withdrawn},
+    event::{BulkheadEvent, BulkheadEventKind},
+    metrics::BulkheadMetrics,
+    permit::Permit,
+    wait::Wait,
+};
+use crate::{BulkheadFull, CallError, Clock, events::Events};
+
+/// Limits how many calls run at once; a handle to one instance.
+///
+/// Clones are the same bulkhead.
+///
+/// # Examples
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use resilience::{Bulkhead, BulkheadConfig};
+///
+/// let config = BulkheadConfig::builder().max_concurrent_calls(1).build()?;
+/// let bulkhead = Bulkhead::new("inventory", config);
+///
+/// let permit = bulkhead.try_acquire()?;
+/// assert!(bulkhead.call(async { Ok::<_, std::io::Error>(7) }).await.is_err());
+/// drop(permit);
+/// assert_eq!(bulkhead.call(async { Ok::<_, std::io::Error>(7) }).await?, 7);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Bulkhead {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    name: Arc<str>,
+    clock: Clock,
+    events: Events<BulkheadEvent>,
+    enabled: AtomicBool,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// A waiting call has no waker until its first poll.
+    engine: Engine<Option<Waker>>,
+    config: Arc<BulkheadConfig>,
+    permitted: u64,
+    rejected: u64,
+    finished: u64,
+    cancelled: u64,
+}
+
+/// What became of a call that asked for a slot.
+#[derive(Debug)]
+pub(crate) enum Entry {
+    /// It has one.
+    Admitted(Permit),
+    /// It waits for one.
+    Queued(Wait),
+}
+
+impl Bulkhead {
+    /// Creates a bulkhead on the system clock.
+    pub fn new(name: impl Into<Arc<str>>, config: BulkheadConfig) -> Self {
+        Self::with_clock(name, config, Clock::system())
+    }
+
+    /// Creates a bulkhead that takes its time from `clock`.
+    pub fn with_clock(name: impl Into<Arc<str>>, config: BulkheadConfig, clock: Clock) -> Self {
+        let buffer = usize::try_from(config.event_consumer_buffer_size()).unwrap_or(usize::MAX);
+        Self {
+            shared: Arc::new(Shared {
+                name: name.into(),
+                clock,
+                events: Events::new(buffer),
+                enabled: AtomicBool::new(config.enabled()),
+                state: Mutex::new(State {
+                    engine: Engine::new(config.max_concurrent_calls()),
+                    config: Arc::new(config),
+                    permitted: 0,
+                    rejected: 0,
+                    finished: 0,
+                    cancelled: 0,
+                }),
+            }),
+        }
+    }
+
+    /// The name of the instance.
+    pub fn name(&self) -> &str {
+        &self.shared.name
+    }
+
+    /// The present settings.
+    pub fn config(&self) -> Arc<BulkheadConfig> {
+        Arc::clone(&self.shared.state.lock().config)
+    }
+
+    /// The bulkhead's events: `CALL_PERMITTED`, `CALL_REJECTED`, `CALL_FINISHED`.
+    pub fn events(&self) -> Events<BulkheadEvent> {
+        self.shared.events.clone()
+    }
+
+    /// What the bulkhead looks like now.
+    pub fn metrics(&self) -> BulkheadMetrics {
+        let state = self.shared.state.lock();
+        BulkheadMetrics {
+            available_concurrent_calls: state.engine.available(),
+            max_concurrent_calls: state.engine.max(),
+            waiting: state.engine.waiting(),
+            permitted: state.permitted,
+            rejected: state.rejected,
+            finished: state.finished,
+            cancelled: state.cancelled,
+        }
+    }
+
+    /// How many calls could start now.
+    pub fn available_concurrent_calls(&self) -> u32 {
+        self.shared.state.lock().engine.available()
+    }
+
+    /// How many calls run at once at most.
+    pub fn max_concurrent_calls(&self) -> u32 {
+        self.shared.state.lock().engine.max()
+    }
+
+    /// How many calls wait for a slot.
+    pub fn waiting(&self) -> usize {
+        self.shared.state.lock().engine.waiting()
+    }
+
+    /// Takes a slot that is free now; never waits and never overtakes those that do.
+    ///
+    /// # Errors
+    ///
+    /// [`BulkheadFull`] when no slot is free.
+    pub fn try_acquire(&self) -> Result<Permit, BulkheadFull> {
+        if !self.is_enabled() {
+            return Ok(Permit::unlimited());
+        }
+        if self.enter(Engine::enter) { Ok(Permit::held(self.clone())) } else { Err(self.full()) }
+    }
+
+    /// Takes a slot, waiting for one up to `max_wait_duration`.
+    ///
+    /// # Errors
+    ///
+    /// [`BulkheadFull`] when no slot became free in time; at once when `max_wait_duration` is 0 or
+    /// `max_concurrent_calls` is.
+    ///
+    /// # Panics
+    ///
+    /// When it has to wait outside of a tokio runtime with time enabled.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves the queue; a slot that had just been granted goes to the next.
+    pub async fn acquire(&self) -> Result<Permit, BulkheadFull> {
+        match self.begin(self.shared.clock.now())? {
+            Entry::Admitted(permit) => Ok(permit),
+            Entry::Queued(wait) => wait.await,
+        }
+    }
+
+    /// Runs `future` while holding a slot.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Resilience`] when the bulkhead is full, [`CallError::Inner`] when the future
+    /// fails.
+    ///
+    /// # Panics
+    ///
+    /// As [`acquire`](Bulkhead::acquire), and when the future panics; the slot is freed then.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future drops the running call and frees its slot.
+    pub async fn call<T, E>(
+        &self,
+        future: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, CallError<E>> {
+        let _permit = self.acquire().await.map_err(|error| CallError::Resilience(error.into()))?;
+        future.await.map_err(CallError::Inner)
+    }
+
+    /// Takes a slot that [`on_complete`](Bulkhead::on_complete) or
+    /// [`release_permission`](Bulkhead::release_permission) must give back; never waits.
+    ///
+    /// Prefer [`try_acquire`](Bulkhead::try_acquire), whose guard cannot be forgotten.
+    pub fn try_acquire_permission(&self) -> bool {
+        !self.is_enabled() || self.enter(Engine::enter_untied)
+    }
+
+    /// Gives back a slot of [`try_acquire_permission`](Bulkhead::try_acquire_permission) after the
+    /// call has ended. Nothing happens when no such slot is taken.
+    pub fn on_complete(&self) {
+        self.leave_untied(true);
+    }
+
+    /// Gives back a slot of [`try_acquire_permission`](Bulkhead::try_acquire_permission) without an
+    /// event: the call never ran. Nothing happens when no such slot is taken.
+    pub fn release_permission(&self) {
+        self.leave_untied(false);
+    }
+
+    /// Changes how many calls run at once; 0 refuses every call.
+    ///
+    /// A raised maximum lets waiting calls in. A lowered one takes nothing back: it takes effect as
+    /// running calls end.
+    pub fn change_max_concurrent_calls(&self, max_concurrent_calls: u32) {
+        let granted = {
+            let mut state = self.shared.state.lock();
+            state.config = Arc::new(state.config.with_max_concurrent_calls(max_concurrent_calls));
+            state.engine.set_max(max_concurrent_calls)
+        };
+        wake(granted);
+    }
+
+    /// Asks for a slot at time `now`.
+    pub(crate) fn begin(&self, now: u64) -> Result<Entry, BulkheadFull> {
+        if !self.is_enabled() {
+            return Ok(Entry::Admitted(Permit::unlimited()));
+        }
+        let observed = self.shared.events.is_observed();
+        let mut state = self.shared.state.lock();
+        let max_wait = state.config.max_wait_duration();
+        let admitted = state.engine.enter();
+        if !admitted && !max_wait.is_zero() && state.engine.max() > 0 {
+            let id = state.engine.enqueue(None);
+            drop(state);
+            return Ok(Entry::Queued(Wait::new(self.clone(), id, max_wait)));
+        }
+        state.count_entry(admitted);
+        if observed {
+            self.push(now, entry_event(admitted));
+            drop(state);
+            self.shared.events.deliver();
+        }
+        if admitted { Ok(Entry::Admitted(Permit::held(self.clone()))) } else { Err(self.full()) }
+    }
+
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.shared.clock
+    }
+
+    /// Whether the bulkhead acts; a disabled one lets every call through, and counts none.
+    pub(crate) fn is_enabled(&self) -> bool {
+        self.shared.enabled.load(Ordering::Relaxed)
+    }
+
+    /// Puts other settings in force. Calls that wait already wait as long as they would have.
+    pub(crate) fn reconfigure(&self, config: BulkheadConfig) {
+        self.shared.enabled.store(config.enabled(), Ordering::Relaxed);
+        let granted = {
+            let mut state = self.shared.state.lock();
+            let granted = state.engine.set_max(config.max_concurrent_calls());
+            state.config = Arc::new(config);
+            granted
+        };
+        wake(granted);
+    }
+
+    fn enter(&self, enter: fn(&mut Engine<Option<Waker>>) -> bool) -> bool {
+        let observed = self.shared.events.is_observed();
+        let mut state = self.shared.state.lock();
+        let admitted = enter(&mut state.engine);
+        state.count_entry(admitted);
+        if observed {
+            self.push(self.shared.clock.now(), entry_event(admitted));
+            drop(state);
+            self.shared.events.deliver();
+        }
+        admitted
+    }
+
+    /// Ends the call of a guard.
+    pub(super) fn leave(&self) {
+        let observed = self.shared.events.is_observed();
+        let next = {
+            let mut state = self.shared.state.lock();
+            state.finished += 1;
+            if observed {
+                self.push(self.shared.clock.now(), BulkheadEventKind::CallFinished);
+            }
+            state.engine.leave()
+        };
+        wake(next);
+        if observed {
+            self.shared.events.deliver();
+        }
+    }
+
+    fn leave_untied(&self, finished: bool) {
+        let observed = finished && self.shared.events.is_observed();
+        let next = {
+            let mut state = self.shared.state.lock();
+            if !state.engine.leave_untied() {
+                return;
+            }
+            state.finished += u64::from(finished);
+            if observed {
+                self.push(self.shared.clock.now(), BulkheadEventKind::CallFinished);
+            }
+            state.engine.hand_over()
+        };
+        wake(next);
+        if observed {
+            self.shared.events.deliver();
+        }
+    }
+
+    /// Looks whether a waiting call has its slot; else `waker` is woken when it does.
+    pub(super) fn poll_place(&self, id: u64, waker: Waker) -> Poll<Permit> {
+        let mut state = self.shared.state.lock();
+        if let Some(slot) = state.engine.waiter(id) {
+            // The last waker goes after the lock: dropping it may drop a task that holds a permit.
+            let last = slot.replace(waker);
+            drop(state);
+            drop(last);
+            return Poll::Pending;
+        }
+        state.count_entry(true);
+        let observed = self.shared.events.is_observed();
+        if observed {
+            self.push(self.shared.clock.now(), BulkheadEventKind::CallPermitted);
+        }
+        drop(state);
+        if observed {
+            self.shared.events.deliver();
+        }
+        Poll::Ready(Permit::held(self.clone()))
+    }
+
+    /// Ends a wait that took too long, unless the slot came at the last moment.
+    pub(super) fn time_out(&self, id: u64) -> Result<Permit, BulkheadFull> {
+        let mut state = self.shared.state.lock();
+        let in_time = state.engine.waiter(id).is_none();
+        let withdrawn = (!in_time).then(|| state.engine.withdraw(id));
+        state.count_entry(in_time);
+        let observed = self.shared.events.is_observed();
+        if observed {
+            self.push(self.shared.clock.now(), entry_event(in_time));
+        }
+        drop(state);
+        // As in `poll_place`: the waker goes after the lock.
+        drop(withdrawn);
+        if observed {
+            self.shared.events.deliver();
+        }
+        if in_time { Ok(Permit::held(self.clone())) } else { Err(self.full()) }
+    }
+
+    /// Ends a wait that was dropped.
+    pub(super) fn give_up(&self, id: u64) {
+        let withdrawn = {
+            let mut state = self.shared.state.lock();
+            state.cancelled += 1;
+            state.engine.withdraw(id)
+        };
+        if let Withdrawn::Granted(next) = withdrawn {
+            wake(next);
+        }
+    }
+
+    fn full(&self) -> BulkheadFull {
+        BulkheadFull::new(Arc::clone(&self.shared.name))
+    }
+
+    /// Call it with the state locked: the lock orders the events.
+    fn push(&self, now: u64, kind: BulkheadEventKind) {
+        self.shared.events.push(BulkheadEvent::new(Arc::clone(&self.shared.name), now, kind));
+    }
+}
+
+impl State {
+    fn count_entry(&mut self, admitted: bool) {
+        if admitted {
+            self.permitted += 1;
+        } else {
+            self.rejected += 1;
+        }
+    }
+}
+
+fn entry_event(admitted: bool) -> BulkheadEventKind {
+    if admitted { BulkheadEventKind::CallPermitted } else { BulkheadEventKind::CallRejected }
+}
+
+/// Wakes calls that have been given a slot. One that was never polled sees its slot when it is.
+fn wake(granted: impl IntoIterator<Item = Option<Waker>>) {
+    granted.into_iter().flatten().for_each(Waker::wake);
+}
+
+impl fmt::Debug for Bulkhead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.shared.state.lock();
+        f.debug_struct("Bulkhead")
+            .field("name", &self.shared.name)
+            .field("available_concurrent_calls", &state.engine.available())
+            .field("max_concurrent_calls", &state.engine.max())
+            .field("waiting", &state.engine.waiting())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        pin::{Pin, pin},
+        sync::atomic::AtomicU32,
+        task::{Context, Wake},
+        time::Duration,
+    };
+
+    use super::*;
+    use crate::ManualClock;
+
+    const WAIT: Duration = Duration::from_millis(50);
+
+    fn bulkhead(max: u32, max_wait: Duration) -> (Bulkhead, ManualClock) {
+        let (clock, hand) = Clock::manual(Duration::ZERO);
+        let config = BulkheadConfig::builder()
+            .max_concurrent_calls(max)
+            .max_wait_duration(max_wait)
+            .build()
+            .unwrap();
+        (Bulkhead::with_clock("inventory", config, clock), hand)
+    }
+
+    fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+        future.poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    #[derive(Default)]
+    struct Wakes(AtomicU32);
+
+    impl Wake for Wakes {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn a_full_bulkhead_without_wait_refuses_at_the_first_poll() {
+        let (bulkhead, _hand) = bulkhead(1, Duration::ZERO);
+        let _permit = bulkhead.try_acquire().unwrap();
+        let Poll::Ready(Err(error)) = poll(pin!(bulkhead.acquire())) else { panic!() };
+        assert_eq!(
+            error.to_string(),
+            "Bulkhead 'inventory' is full and does not permit further calls"
+        );
+        assert_eq!(bulkhead.metrics().rejected, 1);
+    }
+
+    #[test]
+    fn a_freed_slot_wakes_and_admits_the_first_that_waits() {
+        let (bulkhead, _hand) = bulkhead(1, WAIT);
+        let permit = bulkhead.try_acquire().unwrap();
+        let count = Arc::new(Wakes::default());
+        let waker = Waker::from(Arc::clone(&count));
+        let mut first = pin!(bulkhead.acquire());
+        let mut second = pin!(bulkhead.acquire());
+        assert!(first.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        assert!(poll(second.as_mut()).is_pending());
+        drop(permit);
+        assert_eq!(count.0.load(Ordering::Relaxed), 1);
+        assert!(poll(second.as_mut()).is_pending());
+        assert!(bulkhead.try_acquire().is_err(), "nobody overtakes");
+        assert!(poll(first).is_ready());
+    }
+
+    #[test]
+    fn a_wait_ends_with_a_refusal_when_its_time_is_over() {
+        let (bulkhead, hand) = bulkhead(1, WAIT);
+        let _permit = bulkhead.try_acquire().unwrap();
+        let mut wait = pin!(bulkhead.acquire());
+        assert!(poll(wait.as_mut()).is_pending());
+        hand.advance(WAIT.mul_f64(0.99));
+        assert!(poll(wait.as_mut()).is_pending());
+        hand.advance(WAIT.mul_f64(0.01));
+        assert!(matches!(poll(wait), Poll::Ready(Err(_))));
+        assert_eq!(bulkhead.waiting(), 0);
+    }
+
+    #[test]
+    fn a_slot_that_comes_at_the_last_moment_is_taken() {
+        let (bulkhead, hand) = bulkhead(1, WAIT);
+        let permit = bulkhead.try_acquire().unwrap();
+        let mut wait = pin!(bulkhead.acquire());
+        assert!(poll(wait.as_mut()).is_pending());
+        hand.advance(WAIT);
+        drop(permit);
+        assert!(matches!(poll(wait), Poll::Ready(Ok(_))));
+    }
+
+    #[test]
+    fn a_waiting_call_that_is_dropped_when_granted_passes_the_slot_on() {
+        let (bulkhead, _hand) = bulkhead(1, WAIT);
+        let permit = bulkhead.try_acquire().unwrap();
+        let mut first = Box::pin(bulkhead.acquire());
+        let mut second = pin!(bulkhead.acquire());
+        assert!(poll(first.as_mut()).is_pending());
+        assert!(poll(second.as_mut()).is_pending());
+        drop(permit);
+        drop(first);
+        assert!(matches!(poll(second), Poll::Ready(Ok(_))));
+        assert_eq!(bulkhead.available_concurrent_calls(), 1);
+        assert_eq!(bulkhead.metrics().cancelled, 1);
+    }
+
+    #[test]
+    fn zero_refuses_every_call_at_once_even_with_a_wait() {
+        let (bulkhead, _hand) = bulkhead(0, WAIT);
+        assert!(matches!(poll(pin!(bulkhead.acquire())), Poll::Ready(Err(_))));
+        assert_eq!(bulkhead.available_concurrent_calls(), 0);
+    }
+
+    #[test]
+    fn a_panic_in_the_body_frees_the_slot() {
+        let (bulkhead, _hand) = bulkhead(1, Duration::ZERO);
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let _ = poll(pin!(bulkhead.call(async { panic!("body") as Result<(), ()> })));
+        }));
+        assert!(outcome.is_err());
+        assert_eq!(bulkhead.available_concurrent_calls(), 1);
+        assert_eq!(bulkhead.metrics().finished, 1);
+    }
+
+    #[test]
+    fn a_call_returns_what_its_body_returns() {
+        let (bulkhead, _hand) = bulkhead(1, Duration::ZERO);
+        assert_eq!(poll(pin!(bulkhead.call(async { Ok::<_, ()>(1) }))), Poll::Ready(Ok(1)));
+        let failed = poll(pin!(bulkhead.call(async { Err::<(), _>(2) })));
+        assert_eq!(failed, Poll::Ready(Err(CallError::Inner(2))));
+    }
+
+    #[test]
+    fn events_tell_of_entry_refusal_and_end() {
+        let (bulkhead, _hand) = bulkhead(1, Duration::ZERO);
+        bulkhead.events().capture(true);
+        let permit = bulkhead.try_acquire().unwrap();
+        assert!(bulkhead.try_acquire().is_err());
+        drop(permit);
+        let types: Vec<_> = bulkhead.events().recent().iter().map(|e| e.type_name).collect();
+        assert_eq!(types, ["CALL_PERMITTED", "CALL_REJECTED", "CALL_FINISHED"]);
+    }
+
+    #[test]
+    fn a_waiting_call_is_permitted_when_it_gets_its_slot() {
+        let (bulkhead, _hand) = bulkhead(1, WAIT);
+        bulkhead.events().capture(true);
+        let permit = bulkhead.try_acquire().unwrap();
+        let mut wait = pin!(bulkhead.acquire());
+        assert!(poll(wait.as_mut()).is_pending());
+        drop(permit);
+        assert!(poll(wait).is_ready());
+        let types: Vec<_> = bulkhead.events().recent().iter().map(|e| e.type_name).collect();
+        assert_eq!(types, ["CALL_PERMITTED", "CALL_FINISHED", "CALL_PERMITTED", "CALL_FINISHED"]);
+    }
+
+    #[test]
+    fn a_listener_may_use_the_bulkhead() {
+        let (bulkhead, _hand) = bulkhead(2, Duration::ZERO);
+        let inner = bulkhead.clone();
+        let _subscription = bulkhead
+            .events()
+            .subscribe(move |_: &BulkheadEvent| assert_eq!(inner.max_concurrent_calls(), 2));
+        drop(bulkhead.try_acquire().unwrap());
+        assert_eq!(bulkhead.available_concurrent_calls(), 2);
+    }
+
+    #[test]
+    fn raising_the_maximum_wakes_who_waits() {
+        let (bulkhead, _hand) = bulkhead(1, WAIT);
+        let _permit = bulkhead.try_acquire().unwrap();
+        let mut wait = pin!(bulkhead.acquire());
+        assert!(poll(wait.as_mut()).is_pending());
+        bulkhead.change_max_concurrent_calls(2);
+        assert!(matches!(poll(wait), Poll::Ready(Ok(_))));
+        assert_eq!(bulkhead.config().max_concurrent_calls(), 2);
+    }
+
+    #[test]
+    fn untied_permissions_never_exceed_the_maximum() {
+        let (bulkhead, _hand) = bulkhead(1, Duration::ZERO);
+        bulkhead.release_permission();
+        bulkhead.on_complete();
+        assert_eq!(bulkhead.available_concurrent_calls(), 1);
+        assert!(bulkhead.try_acquire_permission());
+        assert!(!bulkhead.try_acquire_permission());
+        bulkhead.on_complete();
+        assert_eq!(bulkhead.available_concurrent_calls(), 1);
+        assert_eq!(bulkhead.metrics().finished, 1);
+    }
+
+    #[test]
+    fn a_disabled_bulkhead_lets_everything_through_and_counts_nothing() {
+        let (bulkhead, _hand) = bulkhead(1, Duration::ZERO);
+        let before = bulkhead.try_acquire().unwrap();
+        bulkhead.reconfigure(bulkhead.config().to_builder().enabled(false).build().unwrap());
+        let _permits: Vec<_> = (0..5).map(|_| bulkhead.try_acquire().unwrap()).collect();
+        assert!(matches!(poll(pin!(bulkhead.acquire())), Poll::Ready(Ok(_))));
+        assert!(bulkhead.try_acquire_permission());
+        drop(before);
+        assert_eq!(bulkhead.available_concurrent_calls(), 1);
+    }
+
+    #[test]
+    fn a_permit_may_outlive_the_bulkhead_handle() {
+        let (bulkhead, _hand) = bulkhead(1, Duration::ZERO);
+        let permit = bulkhead.try_acquire().unwrap();
+        let events = bulkhead.events();
+        events.capture(true);
+        drop(bulkhead);
+        std::thread::spawn(move || drop(permit)).join().unwrap();
+        assert_eq!(events.recent().len(), 1);
+    }
+}

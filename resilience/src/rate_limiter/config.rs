@@ -1,0 +1,241 @@
+use std::time::Duration;
+
+use resilience_settings::{Pattern, Value};
+
+use crate::config::{ConfigError, Draft, Problem, Settings};
+
+/// How permissions come back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Refill {
+    /// All at once with each period, as in Resilience4j.
+    Interval,
+    /// One by one, spread evenly over the period.
+    Greedy,
+}
+
+/// The checked settings of a rate limiter.
+///
+/// | setting | default | range |
+/// |---|---|---|
+/// | `limit_for_period` | 50 | 1 to 4,294,967,295 |
+/// | `limit_refresh_period` | 500 ns | 1 ns to 292 years |
+/// | `timeout_duration` | 5 s | 0 to 292 years |
+/// | `refill` | `interval` | `interval`, `greedy` |
+/// | `event_consumer_buffer_size` | 100 | 1 to 100,000 |
+/// | `enabled` | true | |
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use resilience::RateLimiterConfig;
+///
+/// let config = RateLimiterConfig::builder()
+///     .limit_for_period(10)
+///     .limit_refresh_period(Duration::from_secs(1))
+///     .timeout_duration(Duration::ZERO)
+///     .build()?;
+/// assert_eq!(config.limit_for_period(), 10);
+/// # Ok::<(), resilience::config::ConfigError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RateLimiterConfig {
+    limit_for_period: u32,
+    limit_refresh_period: Duration,
+    timeout_duration: Duration,
+    refill: Refill,
+    event_consumer_buffer_size: u32,
+    enabled: bool,
+}
+
+impl RateLimiterConfig {
+    /// Starts from the defaults.
+    pub fn builder() -> RateLimiterConfigBuilder {
+        RateLimiterConfigBuilder { draft: Draft::new(Pattern::RateLimiter) }
+    }
+
+    /// Starts from these settings.
+    pub fn to_builder(&self) -> RateLimiterConfigBuilder {
+        Self::builder()
+            .limit_for_period(self.limit_for_period)
+            .limit_refresh_period(self.limit_refresh_period)
+            .timeout_duration(self.timeout_duration)
+            .refill(self.refill)
+            .event_consumer_buffer_size(self.event_consumer_buffer_size)
+            .enabled(self.enabled)
+    }
+
+    pub(crate) fn from_settings(settings: &Settings) -> Result<Self, Vec<Problem>> {
+        let problems: Vec<_> = ["limit_refresh_period", "timeout_duration"]
+            .into_iter()
+            .filter_map(|key| too_long(settings, key))
+            .collect();
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        Ok(Self {
+            limit_for_period: settings.u32("limit_for_period"),
+            limit_refresh_period: settings.duration("limit_refresh_period"),
+            timeout_duration: settings.duration("timeout_duration"),
+            refill: match settings.word("refill") {
+                "greedy" => Refill::Greedy,
+                _ => Refill::Interval,
+            },
+            event_consumer_buffer_size: settings.u32("event_consumer_buffer_size"),
+            enabled: settings.bool("enabled"),
+        })
+    }
+
+    /// How many permissions a period has.
+    pub fn limit_for_period(&self) -> u32 {
+        self.limit_for_period
+    }
+
+    /// How long a period is.
+    pub fn limit_refresh_period(&self) -> Duration {
+        self.limit_refresh_period
+    }
+
+    /// How long a call may wait for its turn.
+    pub fn timeout_duration(&self) -> Duration {
+        self.timeout_duration
+    }
+
+    /// How permissions come back.
+    pub fn refill(&self) -> Refill {
+        self.refill
+    }
+
+    /// How many recent events the limiter keeps.
+    pub fn event_consumer_buffer_size(&self) -> u32 {
+        self.event_consumer_buffer_size
+    }
+
+    /// Whether the limiter acts; a disabled one lets every call through.
+    pub fn enabled(&self) -> bool {
+        self.enabled
+    }
+}
+
+impl Default for RateLimiterConfig {
+    fn default() -> Self {
+        Self::builder().build().expect("the table of settings has valid defaults")
+    }
+}
+
+/// A file cannot write a longer duration, but a builder can.
+fn too_long(settings: &Settings, key: &str) -> Option<Problem> {
+    let duration = settings.duration(key);
+    (i64::try_from(duration.as_nanos()).is_err()).then(|| {
+        Problem::new("expected a duration of at most 292 years")
+            .path(key)
+            .value(Value::Duration(duration).to_string())
+    })
+}
+
+/// Collects the settings of a rate limiter.
+#[derive(Debug, Clone)]
+#[must_use = "a builder does nothing until `build`"]
+pub struct RateLimiterConfigBuilder {
+    draft: Draft,
+}
+
+impl RateLimiterConfigBuilder {
+    /// How many permissions a period has, at least 1; 50 by default.
+    pub fn limit_for_period(self, permissions: u32) -> Self {
+        self.set("limit_for_period", Value::Integer(permissions.into()))
+    }
+
+    /// How long a period is, at least 1 ns; 500 ns by default.
+    pub fn limit_refresh_period(self, period: Duration) -> Self {
+        self.set("limit_refresh_period", Value::Duration(period))
+    }
+
+    /// How long a call may wait for its turn; 5 s by default, 0 never waits.
+    pub fn timeout_duration(self, timeout: Duration) -> Self {
+        self.set("timeout_duration", Value::Duration(timeout))
+    }
+
+    /// How permissions come back; [`Refill::Interval`] by default.
+    pub fn refill(self, refill: Refill) -> Self {
+        let word = match refill {
+            Refill::Interval => "interval",
+            Refill::Greedy => "greedy",
+        };
+        self.set("refill", Value::Word(word.to_owned()))
+    }
+
+    /// How many recent events the limiter keeps, at least 1; 100 by default.
+    pub fn event_consumer_buffer_size(self, events: u32) -> Self {
+        self.set("event_consumer_buffer_size", Value::Integer(events.into()))
+    }
+
+    /// Whether the limiter acts; true by default.
+    pub fn enabled(self, enabled: bool) -> Self {
+        self.set("enabled", Value::Bool(enabled))
+    }
+
+    /// Checks the settings.
+    ///
+    /// # Errors
+    ///
+    /// Every setting that is out of its range.
+    pub fn build(self) -> Result<RateLimiterConfig, ConfigError> {
+        RateLimiterConfig::from_settings(&self.draft.finish()?).map_err(ConfigError::new)
+    }
+
+    fn set(mut self, key: &str, value: Value) -> Self {
+        self.draft.set(key, value);
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_resilience4js() {
+        let config = RateLimiterConfig::default();
+        assert_eq!(config.limit_for_period(), 50);
+        assert_eq!(config.limit_refresh_period(), Duration::from_nanos(500));
+        assert_eq!(config.timeout_duration(), Duration::from_secs(5));
+        assert_eq!(config.refill(), Refill::Interval);
+        assert!(config.enabled());
+    }
+
+    #[test]
+    fn all_problems_are_told_at_once() {
+        let error = RateLimiterConfig::builder()
+            .limit_for_period(0)
+            .limit_refresh_period(Duration::ZERO)
+            .build()
+            .unwrap_err();
+        assert_eq!(error.problems().len(), 2);
+    }
+
+    #[test]
+    fn a_duration_beyond_signed_nanoseconds_is_refused() {
+        let error = RateLimiterConfig::builder()
+            .timeout_duration(Duration::from_nanos(1 << 63))
+            .build()
+            .unwrap_err();
+        assert_eq!(error.problems()[0].path.as_deref(), Some("timeout_duration"));
+        assert!(error.to_string().ends_with("expected a duration of at most 292 years"));
+    }
+
+    #[test]
+    fn a_configuration_survives_the_way_through_its_builder() {
+        let config = RateLimiterConfig::builder()
+            .limit_for_period(7)
+            .limit_refresh_period(Duration::from_millis(3))
+            .timeout_duration(Duration::from_millis(2))
+            .refill(Refill::Greedy)
+            .event_consumer_buffer_size(9)
+            .enabled(false)
+            .build()
+            .unwrap();
+        assert_eq!(config.to_builder().build().unwrap(), config);
+    }
+}

@@ -1,0 +1,119 @@
+//! The decision, whatever the refill: a pure state machine that is told the time.
+
+use super::{
+    config::{RateLimiterConfig, Refill},
+    greedy::GreedyEngine,
+    interval::IntervalEngine,
+};
+use crate::clock::saturating_nanos;
+
+/// What became of a request for permissions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Decision {
+    /// Taken.
+    Now,
+    /// Reserved; the turn comes with the reservation's due time.
+    Later(Reservation),
+    /// Nothing was taken. `wait` is how long the request would have had to wait, in nanoseconds,
+    /// `None` when no wait is long enough.
+    Refused { wait: Option<u64> },
+}
+
+/// Permissions that are taken from the future.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Reservation {
+    /// When the turn comes.
+    pub(super) due: u64,
+    pub(super) permits: u32,
+    /// Tells reservations of one engine apart, in the order in which they were made.
+    pub(super) id: u64,
+}
+
+#[derive(Debug)]
+pub(super) enum Engine {
+    Interval(IntervalEngine),
+    // Boxed: governor's state is several times as large, and one kind serves a limiter for life.
+    Greedy(Box<GreedyEngine>),
+}
+
+impl Engine {
+    pub(super) fn new(config: &RateLimiterConfig, now: u64) -> Self {
+        Self::with_available(config, now, config.limit_for_period().into())
+    }
+
+    /// An engine for a changed configuration, which starts with no more than this one has left.
+    pub(super) fn successor(&self, config: &RateLimiterConfig, now: u64) -> Self {
+        Self::with_available(config, now, self.available(now))
+    }
+
+    fn with_available(config: &RateLimiterConfig, now: u64, available: i64) -> Self {
+        let limit = config.limit_for_period();
+        let period = saturating_nanos(config.limit_refresh_period());
+        match config.refill() {
+            Refill::Interval => {
+                Engine::Interval(IntervalEngine::new(limit, period, now, available))
+            }
+            Refill::Greedy => {
+                Engine::Greedy(Box::new(GreedyEngine::new(limit, period, now, available)))
+            }
+        }
+    }
+
+    /// Takes permissions now, or reserves them if the wait is no longer than `timeout` nanoseconds.
+    pub(super) fn acquire(&mut self, permits: u32, timeout: u64, now: u64) -> Decision {
+        match self {
+            Engine::Interval(engine) => engine.acquire(permits, timeout, now),
+            Engine::Greedy(engine) => engine.acquire(permits, timeout, now),
+        }
+    }
+
+    /// Gives a reservation back, unless its turn has come already.
+    pub(super) fn cancel(&mut self, reservation: Reservation, now: u64) {
+        match self {
+            Engine::Interval(engine) => engine.cancel(reservation, now),
+            Engine::Greedy(engine) => engine.cancel(reservation, now),
+        }
+    }
+
+    /// Takes all that is available and tells what that was; nothing is taken when it is negative.
+    pub(super) fn drain(&mut self, now: u64) -> i64 {
+        match self {
+            Engine::Interval(engine) => engine.drain(now),
+            Engine::Greedy(engine) => engine.drain(now),
+        }
+    }
+
+    /// The permissions there are; negative when some of later periods are reserved.
+    pub(super) fn available(&self, now: u64) -> i64 {
+        match self {
+            Engine::Interval(engine) => engine.available(now),
+            Engine::Greedy(engine) => engine.available(now),
+        }
+    }
+
+    /// How many periods have passed since the start.
+    pub(super) fn cycle(&self, now: u64) -> u64 {
+        match self {
+            Engine::Interval(engine) => engine.cycle(now),
+            Engine::Greedy(engine) => engine.cycle(now),
+        }
+    }
+
+    /// How long a call for one permission would wait now, in nanoseconds.
+    pub(super) fn wait_for_one(&self, now: u64) -> u64 {
+        match self {
+            Engine::Interval(engine) => engine.wait_for_one(now),
+            Engine::Greedy(engine) => engine.wait_for_one(now),
+        }
+    }
+}
+
+/// What does not fit is further away than anybody waits.
+pub(super) fn saturating_u64(n: u128) -> u64 {
+    u64::try_from(n).unwrap_or(u64::MAX)
+}
+
+/// Reservations can outgrow 64 bits only at rates beyond any machine.
+pub(super) fn saturating_i64(n: i128) -> i64 {
+    i64::try_from(n).unwrap_or(if n < 0 { i64::MIN } else { i64::MAX })
+}

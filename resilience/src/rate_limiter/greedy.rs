@@ -1,0 +1,376 @@
+//! Permissions that trickle back one by one: governor's GCRA with a queue in front.
+
+use std::{
+    collections::VecDeque,
+    num::NonZeroU32,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use governor::{
+    Quota,
+    clock::Clock,
+    middleware::NoOpMiddleware,
+    nanos::Nanos,
+    state::{NotKeyed, StateStore},
+};
+
+use super::engine::{Decision, Reservation, saturating_i64, saturating_u64};
+
+/// A permission takes at least this many ticks, which bounds what rounding can cost of the rate.
+const MIN_TICKS_PER_PERMIT: u64 = 1 << 10;
+
+/// Ticks count from a base that moves up when they get here: governor adds plain 64-bit numbers.
+const HORIZON: u128 = 1 << 61;
+
+/// The longest period. Seventy years are beyond what a process sees, and the sums stay in 64 bits.
+const MAX_PERIOD: u64 = 1 << 61;
+
+/// The state of a greedy limiter.
+///
+/// Governor works in whole units of time. A nanosecond is too coarse for a million permissions a
+/// millisecond, so time is counted in ticks, a power of two to the nanosecond, and a permission takes
+/// a whole number of them, rounded up.
+///
+/// The queue holds reservations whose turn has not come. Each turn is charged to governor at its due
+/// time, so nobody can overtake, and a cancelled one was never charged.
+#[derive(Debug)]
+pub(super) struct GreedyEngine {
+    limit: NonZeroU32,
+    period: u64,
+    start: u64,
+    /// The latest time seen; a clock that went back stands still here.
+    latest: u64,
+    ticks_per_nano: u64,
+    ticks_per_permit: u64,
+    /// The time of tick zero.
+    base: u64,
+    /// Governor's state: the tick at which the bucket would be full again.
+    full_at: FullAt,
+    governor: governor::RateLimiter<NotKeyed, FullAt, Hand, NoOpMiddleware<Nanos>>,
+    queue: VecDeque<Reservation>,
+    /// What `full_at` will be once the queue has been served.
+    full_after_queue: u128,
+    next_id: u64,
+}
+
+/// Governor's clock, set before each question.
+#[derive(Debug, Default)]
+struct Hand(AtomicU64);
+
+impl Clock for Hand {
+    type Instant = Nanos;
+
+    fn now(&self) -> Nanos {
+        self.0.load(Ordering::Relaxed).into()
+    }
+}
+
+/// Governor's state where we can read it. The engine is used by one thread at a time: the atomic is
+/// for sharing the number with governor, not with other threads.
+#[derive(Debug, Clone, Default)]
+struct FullAt(Arc<AtomicU64>);
+
+impl FullAt {
+    fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn set(&self, tick: u64) {
+        self.0.store(tick, Ordering::Relaxed);
+    }
+}
+
+impl StateStore for FullAt {
+    type Key = NotKeyed;
+
+    fn measure_and_replace<T, F, E>(&self, _key: &NotKeyed, decide: F) -> Result<T, E>
+    where
+        F: Fn(Option<Nanos>) -> Result<(T, Nanos), E>,
+    {
+        let (answer, full_at) = decide(Some(self.get().into()))?;
+        self.set(full_at.as_u64());
+        Ok(answer)
+    }
+}
+
+impl GreedyEngine {
+    /// `available` beyond the limit is cut off. What is owed below zero is forgiven: nobody waits
+    /// longer than a permission takes because of what was promised under another limit.
+    pub(super) fn new(limit: u32, period: u64, now: u64, available: i64) -> Self {
+        let limit = NonZeroU32::new(limit).unwrap_or(NonZeroU32::MIN);
+        let period = period.clamp(1, MAX_PERIOD);
+        let (ticks_per_nano, ticks_per_permit) = scale(limit, period);
+        let full_at = FullAt::default();
+        let quota = Quota::with_period(Duration::from_nanos(ticks_per_permit))
+            .expect("a permission takes at least one tick")
+            .allow_burst(limit);
+        let governor = governor::RateLimiter::new(quota, full_at.clone(), Hand::default());
+        let used = i64::from(limit.get()) - available.clamp(0, limit.get().into());
+        full_at.set(used.unsigned_abs() * ticks_per_permit);
+        Self {
+            limit,
+            period,
+            start: now,
+            latest: now,
+            ticks_per_nano,
+            ticks_per_permit,
+            base: now,
+            full_after_queue: full_at.get().into(),
+            full_at,
+            governor,
+            queue: VecDeque::new(),
+            next_id: 0,
+        }
+    }
+
+    pub(super) fn acquire(&mut self, permits: u32, timeout: u64, now: u64) -> Decision {
+        let tick = self.observe(now);
+        let Some(wanted) = NonZeroU32::new(permits) else { return Decision::Now };
+        if wanted > self.limit {
+            return Decision::Refused { wait: None };
+        }
+        if self.queue.is_empty() && self.charge(wanted, tick) {
+            self.full_after_queue = self.full_at.get().into();
+            return Decision::Now;
+        }
+        let wait = self.wait(permits, tick.into());
+        if wait > u128::from(timeout) {
+            return Decision::Refused { wait: u64::try_from(wait).ok() };
+        }
+        let due = self.latest.saturating_add(saturating_u64(wait));
+        let reservation = Reservation { due, permits, id: self.next_id };
+        self.next_id += 1;
+        self.queue.push_back(reservation);
+        self.full_after_queue = self.full_after(self.full_after_queue, reservation);
+        Decision::Later(reservation)
+    }
+
+    pub(super) fn cancel(&mut self, reservation: Reservation, now: u64) {
+        self.observe(now);
+        if let Ok(index) = self.queue.binary_search_by_key(&reservation.id, |queued| queued.id) {
+            self.queue.remove(index);
+            self.plan_queue();
+        }
+    }
+
+    pub(super) fn drain(&mut self, now: u64) -> i64 {
+        let tick = self.observe(now);
+        let available = self.available(now);
+        if let Ok(taken) = u64::try_from(available) {
+            self.full_at.set(self.full_at.get().max(tick) + taken * self.ticks_per_permit);
+            self.plan_queue();
+        }
+        available
+    }
+
+    pub(super) fn available(&self, now: u64) -> i64 {
+        let tick = self.tick_of(now.max(self.latest));
+        let until_full = self.full_after_queue.saturating_sub(tick);
+        let used = until_full.div_ceil(self.ticks_per_permit.into());
+        let used = i128::try_from(used).unwrap_or(i128::MAX);
+        saturating_i64(i128::from(self.limit.get()) - used)
+    }
+
+    pub(super) fn cycle(&self, now: u64) -> u64 {
+        (now.max(self.latest) - self.start) / self.period
+    }
+
+    pub(super) fn wait_for_one(&self, now: u64) -> u64 {
+        saturating_u64(self.wait(1, self.tick_of(now.max(self.latest))))
+    }
+
+    /// Moves time on and charges the turns that have come. Returns the present tick.
+    fn observe(&mut self, now: u64) -> u64 {
+        self.latest = self.latest.max(now);
+        while let Some(head) = self.queue.front().copied().filter(|head| head.due <= self.latest) {
+            self.queue.pop_front();
+            let tick = self.rebase(head.due);
+            let charged = NonZeroU32::new(head.permits).is_none_or(|n| self.charge(n, tick));
+            debug_assert!(charged, "the plan of the queue and governor agree");
+        }
+        self.rebase(self.latest)
+    }
+
+    fn charge(&self, permits: NonZeroU32, tick: u64) -> bool {
+        self.governor.clock().0.store(tick, Ordering::Relaxed);
+        matches!(self.governor.check_n(permits), Ok(Ok(())))
+    }
+
+    /// The tick of `time`, after moving the base up to it if that is far away.
+    fn rebase(&mut self, time: u64) -> u64 {
+        let tick = self.tick_of(time);
+        if tick <= HORIZON {
+            return saturating_u64(tick);
+        }
+        self.full_at.set(saturating_u64(u128::from(self.full_at.get()).saturating_sub(tick)));
+        self.full_after_queue = self.full_after_queue.saturating_sub(tick);
+        self.base = time;
+        0
+    }
+
+    fn tick_of(&self, time: u64) -> u128 {
+        u128::from(time.saturating_sub(self.base)) * u128::from(self.ticks_per_nano)
+    }
+
+    /// Nanoseconds until a newcomer's turn, behind all that are queued.
+    fn wait(&self, permits: u32, tick: u128) -> u128 {
+        let ticks_per_permit = u128::from(self.ticks_per_permit);
+        let spare = u128::from(self.limit.get().saturating_sub(permits)) * ticks_per_permit;
+        self.full_after_queue.saturating_sub(spare + tick).div_ceil(self.ticks_per_nano.into())
+    }
+
+    fn full_after(&self, full_at: u128, reservation: Reservation) -> u128 {
+        let cost = u128::from(reservation.permits) * u128::from(self.ticks_per_permit);
+        full_at.max(self.tick_of(reservation.due)) + cost
+    }
+
+    fn plan_queue(&mut self) {
+        self.full_after_queue = self
+            .queue
+            .iter()
+            .fold(self.full_at.get().into(), |full_at, queued| self.full_after(full_at, *queued));
+    }
+}
+
+/// Ticks to the nanosecond, and ticks that a permission takes.
+fn scale(limit: NonZeroU32, period: u64) -> (u64, u64) {
+    let ticks_per_permit = |ticks_per_nano: u64| {
+        let ticks = u128::from(period) * u128::from(ticks_per_nano);
+        saturating_u64(ticks.div_ceil(limit.get().into()))
+    };
+    let mut ticks_per_nano = 1;
+    while ticks_per_permit(ticks_per_nano) < MIN_TICKS_PER_PERMIT {
+        ticks_per_nano *= 2;
+    }
+    (ticks_per_nano, ticks_per_permit(ticks_per_nano))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+    const SECOND: u64 = 1_000 * MS;
+
+    fn engine(limit: u32, period: u64) -> GreedyEngine {
+        GreedyEngine::new(limit, period, 0, limit.into())
+    }
+
+    fn due(decision: Decision) -> u64 {
+        match decision {
+            Decision::Later(reservation) => reservation.due,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_full_bucket_serves_one_burst_and_then_trickles() {
+        let mut engine = engine(5, SECOND);
+        assert!((0..5).all(|_| engine.acquire(1, 0, 0) == Decision::Now));
+        assert_eq!(engine.acquire(1, 0, 0), Decision::Refused { wait: Some(200 * MS) });
+        assert_eq!(engine.acquire(1, 0, 200 * MS), Decision::Now);
+        assert_eq!(engine.available(SECOND), 4);
+    }
+
+    #[test]
+    fn less_than_one_interval_brings_nothing_back() {
+        let mut engine = engine(5, SECOND);
+        engine.acquire(5, 0, 0);
+        assert_ne!(engine.acquire(1, 0, 200 * MS - 1), Decision::Now);
+        assert_eq!(engine.available(200 * MS - 1), 0);
+    }
+
+    #[test]
+    fn waiters_are_served_in_order_and_newcomers_queue_behind_them() {
+        let mut engine = engine(1, SECOND);
+        engine.acquire(1, 0, 0);
+        let dues: Vec<_> = (0..3).map(|_| due(engine.acquire(1, 5 * SECOND, 0))).collect();
+        assert_eq!(dues, [SECOND, 2 * SECOND, 3 * SECOND]);
+        assert_eq!(engine.available(0), -3);
+        assert_eq!(due(engine.acquire(1, 5 * SECOND, SECOND)), 4 * SECOND);
+    }
+
+    #[test]
+    fn a_wait_behind_the_queue_that_is_too_long_is_refused_at_once() {
+        let mut engine = engine(1, SECOND);
+        engine.acquire(1, 0, 0);
+        due(engine.acquire(1, SECOND, 0));
+        let refused = engine.acquire(1, SECOND, 0);
+        assert_eq!(refused, Decision::Refused { wait: Some(2 * SECOND) });
+    }
+
+    #[test]
+    fn cancelling_in_the_queue_admits_nobody_twice() {
+        let mut engine = engine(1, SECOND);
+        engine.acquire(1, 0, 0);
+        let Decision::Later(first) = engine.acquire(1, 9 * SECOND, 0) else { panic!() };
+        assert_eq!(due(engine.acquire(1, 9 * SECOND, 0)), 2 * SECOND);
+        engine.cancel(first, 0);
+        assert_eq!(due(engine.acquire(1, 9 * SECOND, 0)), 3 * SECOND);
+    }
+
+    #[test]
+    fn a_cancelled_last_wait_is_given_back() {
+        let mut engine = engine(2, SECOND);
+        engine.acquire(2, 0, 0);
+        let Decision::Later(last) = engine.acquire(1, 9 * SECOND, 0) else { panic!() };
+        engine.cancel(last, 0);
+        assert_eq!(engine.available(0), 0);
+        assert_eq!(engine.available(500 * MS), 1);
+    }
+
+    #[test]
+    fn a_request_larger_than_the_burst_can_never_succeed() {
+        let refused = engine(5, SECOND).acquire(6, u64::MAX, 0);
+        assert_eq!(refused, Decision::Refused { wait: None });
+    }
+
+    #[test]
+    fn draining_empties_the_bucket() {
+        let mut engine = engine(4, SECOND);
+        engine.acquire(1, 0, 0);
+        assert_eq!(engine.drain(0), 3);
+        assert_eq!(engine.available(0), 0);
+        assert_eq!(engine.acquire(1, 0, 250 * MS), Decision::Now);
+    }
+
+    #[test]
+    fn a_clock_that_goes_back_stands_still() {
+        let mut engine = engine(1, SECOND);
+        engine.acquire(1, 0, 5 * SECOND);
+        assert_eq!(engine.acquire(1, 0, 0), Decision::Refused { wait: Some(SECOND) });
+        assert_eq!(engine.acquire(1, 0, 6 * SECOND), Decision::Now);
+    }
+
+    #[test]
+    fn a_rate_that_no_nanosecond_divides_is_kept_within_a_thousandth() {
+        let limit = 300_000_000;
+        let mut engine = engine(limit, SECOND);
+        engine.acquire(limit, 0, 0);
+        let available = engine.available(SECOND / 2);
+        assert!((149_850_000..=150_000_000).contains(&available), "{available}");
+    }
+
+    #[test]
+    fn the_rate_holds_over_years_and_the_largest_numbers_do_not_overflow() {
+        let mut engine = engine(u32::MAX, 1);
+        for now in [0, 1_000_000_000, u64::MAX / 2, u64::MAX] {
+            assert_eq!(engine.acquire(u32::MAX, 0, now), Decision::Now);
+            assert_eq!(engine.available(now), 0);
+        }
+        let mut slow = GreedyEngine::new(1, i64::MAX as u64, 0, 1);
+        assert_eq!(slow.acquire(1, 0, u64::MAX), Decision::Now);
+        assert_ne!(slow.acquire(1, 0, u64::MAX), Decision::Now);
+    }
+
+    #[test]
+    fn an_engine_that_starts_with_less_grants_no_burst() {
+        let mut engine = GreedyEngine::new(100, SECOND, 0, 2);
+        assert_eq!(engine.acquire(2, 0, 0), Decision::Now);
+        assert_eq!(engine.acquire(1, 0, 0), Decision::Refused { wait: Some(10 * MS) });
+    }
+}

@@ -1,0 +1,628 @@
+use std::{
+    fmt,
+    future::Future,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use parking_lot::Mutex;
+
+use super::{
+    config::RateLimiterConfig,
+    engine::{Decision, Engine},
+    event::{RateLimiterEvent, RateLimiterEventKind},
+    metrics::RateLimiterMetrics,
+    turn::{Reserved, Turn},
+};
+use crate::{
+    CallError, Clock, RequestNotPermitted, clock::saturating_nanos, config::ConfigError,
+    events::Events,
+};
+
+/// Limits how many calls a period lets through; a handle to one instance.
+///
+/// Clones are the same limiter.
+///
+/// # Examples
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use std::time::Duration;
+/// use resilience::{RateLimiter, RateLimiterConfig};
+///
+/// let config = RateLimiterConfig::builder()
+///     .limit_for_period(10)
+///     .limit_refresh_period(Duration::from_secs(1))
+///     .build()?;
+/// let limiter = RateLimiter::new("orders", config);
+/// let order = limiter.call(async { Ok::<_, std::io::Error>(7) }).await?;
+/// assert_eq!(order, 7);
+/// assert_eq!(limiter.available_permissions(), 9);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct RateLimiter {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    name: Arc<str>,
+    clock: Clock,
+    events: Events<RateLimiterEvent>,
+    enabled: AtomicBool,
+    state: Mutex<State>,
+}
+
+struct State {
+    engine: Engine,
+    /// Counts the engines there were: a reservation is given back only to the one that made it.
+    epoch: u64,
+    config: Arc<RateLimiterConfig>,
+    /// The timeout in nanoseconds, kept apart for the path of every call.
+    timeout: u64,
+    waiting: u64,
+    permitted: u64,
+    refused: u64,
+    cancelled: u64,
+}
+
+/// A request that was not refused.
+enum Taken {
+    Now,
+    Later(Reserved, Duration),
+}
+
+/// What a request means for the counters once it is granted for later.
+#[derive(Clone, Copy, PartialEq)]
+enum Wait {
+    /// A future waits and may be dropped.
+    Tied,
+    /// The caller waits by itself.
+    Untied,
+}
+
+impl RateLimiter {
+    /// Creates a limiter on the system clock.
+    pub fn new(name: impl Into<Arc<str>>, config: RateLimiterConfig) -> Self {
+        Self::with_clock(name, config, Clock::system())
+    }
+
+    /// Creates a limiter that takes its time from `clock`.
+    pub fn with_clock(name: impl Into<Arc<str>>, config: RateLimiterConfig, clock: Clock) -> Self {
+        let state = State {
+            engine: Engine::new(&config, clock.now()),
+            epoch: 0,
+            timeout: saturating_nanos(config.timeout_duration()),
+            waiting: 0,
+            permitted: 0,
+            refused: 0,
+            cancelled: 0,
+            config: Arc::new(config),
+        };
+        let buffer = usize::try_from(state.config.event_consumer_buffer_size());
+        Self {
+            shared: Arc::new(Shared {
+                name: name.into(),
+                clock,
+                events: Events::new(buffer.unwrap_or(usize::MAX)),
+                enabled: AtomicBool::new(state.config.enabled()),
+                state: Mutex::new(state),
+            }),
+        }
+    }
+
+    /// The name of the instance.
+    pub fn name(&self) -> &str {
+        &self.shared.name
+    }
+
+    /// The present settings.
+    pub fn config(&self) -> Arc<RateLimiterConfig> {
+        Arc::clone(&self.shared.state.lock().config)
+    }
+
+    /// The limiter's events: `SUCCESSFUL_ACQUIRE`, `FAILED_ACQUIRE`, `DRAINED`.
+    pub fn events(&self) -> Events<RateLimiterEvent> {
+        self.shared.events.clone()
+    }
+
+    /// What the limiter looks like now. Looking changes nothing.
+    pub fn metrics(&self) -> RateLimiterMetrics {
+        let now = self.shared.clock.now();
+        let state = self.shared.state.lock();
+        RateLimiterMetrics {
+            available_permissions: state.engine.available(now),
+            waiting: state.waiting,
+            cycle: state.engine.cycle(now),
+            nanos_to_wait: state.engine.wait_for_one(now),
+            permitted: state.permitted,
+            refused: state.refused,
+            cancelled: state.cancelled,
+        }
+    }
+
+    /// The permissions there are; below zero when calls wait for permissions of later periods.
+    pub fn available_permissions(&self) -> i64 {
+        let now = self.shared.clock.now();
+        self.shared.state.lock().engine.available(now)
+    }
+
+    /// How many calls wait for their turn.
+    pub fn waiting(&self) -> u64 {
+        self.shared.state.lock().waiting
+    }
+
+    /// Takes permissions that are there now; never waits and never overtakes those that do.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestNotPermitted`] with the time until the permissions would be there.
+    pub fn try_acquire(&self, permits: u32) -> Result<(), RequestNotPermitted> {
+        if !self.is_enabled() {
+            return Ok(());
+        }
+        let now = self.shared.clock.now();
+        self.request(permits, Some(0), Wait::Tied, now).map(|_| ())
+    }
+
+    /// Takes permissions, waiting for them up to `timeout_duration`.
+    ///
+    /// `permits` may exceed the limit where the refill is by interval: several periods pay for it.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestNotPermitted`], at once, when the permissions will not be there in time.
+    ///
+    /// # Panics
+    ///
+    /// When it has to wait outside of a tokio runtime with time enabled.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future while it waits gives the reservation back.
+    pub async fn acquire(&self, permits: u32) -> Result<(), RequestNotPermitted> {
+        match self.begin(permits, self.shared.clock.now())? {
+            None => Ok(()),
+            Some(turn) => turn.await,
+        }
+    }
+
+    /// Takes permissions and tells how long to wait before they may be used; the caller waits.
+    ///
+    /// `None` is a refusal: the wait would be longer than `timeout_duration`, and nothing was taken.
+    /// The permissions are spent at once and cannot be given back.
+    pub fn reserve(&self, permits: u32) -> Option<Duration> {
+        if !self.is_enabled() {
+            return Some(Duration::ZERO);
+        }
+        let now = self.shared.clock.now();
+        match self.request(permits, None, Wait::Untied, now) {
+            Ok(Taken::Now) => Some(Duration::ZERO),
+            Ok(Taken::Later(_, wait)) => Some(wait),
+            Err(_) => None,
+        }
+    }
+
+    /// Takes all permissions that are available now. Reservations of waiting calls stay.
+    pub fn drain(&self) {
+        let now = self.shared.clock.now();
+        {
+            let mut state = self.shared.state.lock();
+            let available = state.engine.drain(now);
+            self.push(now, RateLimiterEventKind::Drained { available });
+        }
+        self.shared.events.deliver();
+    }
+
+    /// Changes the limit. What is available now stays, the new limit acts with the next refill;
+    /// calls that wait already keep their time.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`] when the limit is 0; nothing is changed then.
+    pub fn change_limit_for_period(&self, permissions: u32) -> Result<(), ConfigError> {
+        let now = self.shared.clock.now();
+        let mut state = self.shared.state.lock();
+        let config = state.config.to_builder().limit_for_period(permissions).build()?;
+        state.apply(config, now);
+        Ok(())
+    }
+
+    /// Changes how long calls may wait. Calls that wait already keep their time.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`] when the timeout is longer than 292 years; nothing is changed then.
+    pub fn change_timeout_duration(&self, timeout: Duration) -> Result<(), ConfigError> {
+        let now = self.shared.clock.now();
+        let mut state = self.shared.state.lock();
+        let config = state.config.to_builder().timeout_duration(timeout).build()?;
+        state.apply(config, now);
+        Ok(())
+    }
+
+    /// Runs `future` once a permission has been taken for it.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Resilience`] when the limiter refuses, [`CallError::Inner`] when the future
+    /// fails.
+    ///
+    /// # Panics
+    ///
+    /// As [`acquire`](RateLimiter::acquire), and when the future panics.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future while it waits gives the reservation back; after that the permission is
+    /// spent.
+    pub async fn call<T, E>(
+        &self,
+        future: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, CallError<E>> {
+        self.acquire(1).await.map_err(|error| CallError::Resilience(error.into()))?;
+        future.await.map_err(CallError::Inner)
+    }
+
+    /// Asks for permissions: `None` when they are taken, or the turn to wait for.
+    pub(crate) fn begin(
+        &self,
+        permits: u32,
+        now: u64,
+    ) -> Result<Option<Turn>, RequestNotPermitted> {
+        if !self.is_enabled() {
+            return Ok(None);
+        }
+        Ok(match self.request(permits, None, Wait::Tied, now)? {
+            Taken::Now => None,
+            Taken::Later(reserved, wait) => Some(Turn::new(self.clone(), reserved, wait)),
+        })
+    }
+
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.shared.clock
+    }
+
+    /// Whether the limiter acts; a disabled one lets every call through, and counts none.
+    pub(crate) fn is_enabled(&self) -> bool {
+        self.shared.enabled.load(Ordering::Relaxed)
+    }
+
+    /// Puts other settings in force. A new period or refill starts with no more permissions than
+    /// are left; calls that wait already keep their time.
+    pub(crate) fn reconfigure(&self, config: RateLimiterConfig) {
+        let now = self.shared.clock.now();
+        self.shared.enabled.store(config.enabled(), Ordering::Relaxed);
+        self.shared.state.lock().apply(config, now);
+    }
+
+    /// `timeout` of `None` is the configured one.
+    fn request(
+        &self,
+        permits: u32,
+        timeout: Option<u64>,
+        wait: Wait,
+        now: u64,
+    ) -> Result<Taken, RequestNotPermitted> {
+        let observed = self.shared.events.is_observed();
+        let mut state = self.shared.state.lock();
+        let timeout = timeout.unwrap_or(state.timeout);
+        let decision = state.engine.acquire(permits, timeout, now);
+        let waits = matches!(decision, Decision::Later(_)) && wait == Wait::Tied;
+        let kind = match decision {
+            Decision::Refused { .. } => {
+                state.refused += 1;
+                RateLimiterEventKind::FailedAcquire { permits }
+            }
+            Decision::Now | Decision::Later(_) => {
+                if waits {
+                    state.waiting += 1;
+                } else {
+                    state.permitted += 1;
+                }
+                RateLimiterEventKind::SuccessfulAcquire { permits }
+            }
+        };
+        if observed && !waits {
+            self.push(now, kind);
+        }
+        let epoch = state.epoch;
+        drop(state);
+        if observed {
+            self.shared.events.deliver();
+        }
+        match decision {
+            Decision::Now => Ok(Taken::Now),
+            Decision::Later(reservation) => {
+                let wait = Duration::from_nanos(reservation.due.saturating_sub(now));
+                Ok(Taken::Later(Reserved { reservation, epoch }, wait))
+            }
+            Decision::Refused { wait } => {
+                let retry_after = wait.map(Duration::from_nanos);
+                Err(RequestNotPermitted::new(Arc::clone(&self.shared.name), retry_after))
+            }
+        }
+    }
+
+    pub(super) fn take_turn(&self, permits: u32) {
+        let observed = self.shared.events.is_observed();
+        {
+            let mut state = self.shared.state.lock();
+            state.waiting -= 1;
+            state.permitted += 1;
+            if observed {
+                let now = self.shared.clock.now();
+                self.push(now, RateLimiterEventKind::SuccessfulAcquire { permits });
+            }
+        }
+        if observed {
+            self.shared.events.deliver();
+        }
+    }
+
+    pub(super) fn give_up_turn(&self, reserved: Reserved) {
+        let now = self.shared.clock.now();
+        let mut state = self.shared.state.lock();
+        state.waiting -= 1;
+        state.cancelled += 1;
+        if reserved.epoch == state.epoch {
+            state.engine.cancel(reserved.reservation, now);
+        }
+    }
+
+    /// Call it with the state locked: the lock orders the events.
+    fn push(&self, now: u64, kind: RateLimiterEventKind) {
+        self.shared.events.push(RateLimiterEvent::new(Arc::clone(&self.shared.name), now, kind));
+    }
+}
+
+impl State {
+    fn apply(&mut self, config: RateLimiterConfig, now: u64) {
+        let same_refill = config.refill() == self.config.refill()
+            && config.limit_refresh_period() == self.config.limit_refresh_period();
+        let limit = config.limit_for_period();
+        if let (true, Engine::Interval(engine)) = (same_refill, &mut self.engine) {
+            engine.set_limit(limit);
+        } else if !same_refill || limit != self.config.limit_for_period() {
+            self.engine = self.engine.successor(&config, now);
+            self.epoch += 1;
+        }
+        self.timeout = saturating_nanos(config.timeout_duration());
+        self.config = Arc::new(config);
+    }
+}
+
+impl fmt::Debug for RateLimiter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RateLimiter")
+            .field("name", &self.shared.name)
+            .field("available_permissions", &self.available_permissions())
+            .field("waiting", &self.waiting())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        pin::{Pin, pin},
+        task::{Context, Poll, Waker},
+    };
+
+    use super::{super::Refill, *};
+    use crate::{ManualClock, events::Event};
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn limiter(limit: u32, timeout: Duration) -> (RateLimiter, ManualClock) {
+        let (clock, hand) = Clock::manual(Duration::ZERO);
+        let config = RateLimiterConfig::builder()
+            .limit_for_period(limit)
+            .limit_refresh_period(SECOND)
+            .timeout_duration(timeout)
+            .build()
+            .unwrap();
+        (RateLimiter::with_clock("orders", config, clock), hand)
+    }
+
+    fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+        future.poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    fn totals(limiter: &RateLimiter) -> (u64, u64, u64) {
+        let metrics = limiter.metrics();
+        (metrics.permitted, metrics.refused, metrics.cancelled)
+    }
+
+    #[test]
+    fn a_call_waits_for_the_next_period() {
+        let (limiter, hand) = limiter(1, SECOND);
+        limiter.try_acquire(1).unwrap();
+        let mut turn = pin!(limiter.acquire(1));
+        assert!(poll(turn.as_mut()).is_pending());
+        assert_eq!(limiter.waiting(), 1);
+        hand.advance(SECOND);
+        assert_eq!(poll(turn), Poll::Ready(Ok(())));
+        assert_eq!(limiter.waiting(), 0);
+        assert_eq!(totals(&limiter), (2, 0, 0));
+    }
+
+    #[test]
+    fn a_wait_that_cannot_succeed_is_refused_at_the_first_poll() {
+        let (limiter, _hand) = limiter(1, SECOND / 2);
+        limiter.try_acquire(1).unwrap();
+        let Poll::Ready(Err(error)) = poll(pin!(limiter.acquire(1))) else { panic!() };
+        assert_eq!(error.retry_after(), Some(SECOND));
+        assert_eq!(error.to_string(), "RateLimiter 'orders' does not permit further calls");
+        assert_eq!(totals(&limiter), (1, 1, 0));
+    }
+
+    #[test]
+    fn a_dropped_wait_gives_its_reservation_back() {
+        let (limiter, _hand) = limiter(1, SECOND);
+        limiter.try_acquire(1).unwrap();
+        {
+            let mut turn = pin!(limiter.acquire(1));
+            assert!(poll(turn.as_mut()).is_pending());
+            assert_eq!(limiter.available_permissions(), -1);
+        }
+        assert_eq!(limiter.available_permissions(), 0);
+        assert_eq!(limiter.waiting(), 0);
+        assert_eq!(totals(&limiter), (1, 0, 1));
+    }
+
+    #[test]
+    fn a_wait_that_is_dropped_after_its_turn_came_is_spent() {
+        let (limiter, hand) = limiter(1, SECOND);
+        limiter.try_acquire(1).unwrap();
+        {
+            let mut turn = pin!(limiter.acquire(1));
+            assert!(poll(turn.as_mut()).is_pending());
+            hand.advance(SECOND);
+        }
+        assert_eq!(limiter.available_permissions(), 0);
+    }
+
+    #[test]
+    fn a_turn_outside_of_a_runtime_panics_and_gives_the_reservation_back() {
+        let config = limiter(1, Duration::from_hours(1)).0.config().to_builder();
+        let config = config.limit_refresh_period(Duration::from_hours(1)).build().unwrap();
+        let limiter = RateLimiter::new("orders", config);
+        limiter.try_acquire(1).unwrap();
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let _ = poll(pin!(limiter.acquire(1)));
+        }));
+        assert!(outcome.is_err());
+        assert_eq!(limiter.waiting(), 0);
+        assert_eq!(limiter.available_permissions(), 0);
+    }
+
+    #[test]
+    fn try_acquire_never_waits() {
+        let (limiter, _hand) = limiter(1, SECOND);
+        limiter.try_acquire(1).unwrap();
+        let error = limiter.try_acquire(1).unwrap_err();
+        assert_eq!(error.retry_after(), Some(SECOND));
+        assert_eq!(limiter.available_permissions(), 0);
+    }
+
+    #[test]
+    fn a_call_returns_what_its_body_returns() {
+        let (limiter, _hand) = limiter(2, Duration::ZERO);
+        assert_eq!(poll(pin!(limiter.call(async { Ok::<_, ()>(1) }))), Poll::Ready(Ok(1)));
+        let failed = poll(pin!(limiter.call(async { Err::<(), _>(2) })));
+        assert_eq!(failed, Poll::Ready(Err(CallError::Inner(2))));
+        let refused = poll(pin!(limiter.call(async { Ok::<_, ()>(3) })));
+        assert!(matches!(refused, Poll::Ready(Err(CallError::Resilience(_)))));
+    }
+
+    #[test]
+    fn the_events_of_a_wait_come_at_its_end() {
+        let (limiter, hand) = limiter(1, SECOND);
+        limiter.events().capture(true);
+        limiter.try_acquire(1).unwrap();
+        limiter.try_acquire(1).unwrap_err();
+        let mut turn = pin!(limiter.acquire(1));
+        assert!(poll(turn.as_mut()).is_pending());
+        assert_eq!(limiter.events().recent().len(), 2);
+        hand.advance(SECOND);
+        assert!(poll(turn).is_ready());
+        limiter.drain();
+        let types: Vec<_> = limiter.events().recent().iter().map(|e| e.type_name).collect();
+        assert_eq!(
+            types,
+            ["SUCCESSFUL_ACQUIRE", "FAILED_ACQUIRE", "SUCCESSFUL_ACQUIRE", "DRAINED"]
+        );
+    }
+
+    #[test]
+    fn an_event_names_its_limiter_and_its_time() {
+        let (limiter, hand) = limiter(2, SECOND);
+        hand.advance(SECOND);
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let _subscription = limiter.events().subscribe({
+            let heard = Arc::clone(&heard);
+            move |event: &RateLimiterEvent| heard.lock().push(event.clone())
+        });
+        limiter.try_acquire(2).unwrap();
+        let heard = heard.lock();
+        assert_eq!(heard[0].instance(), "orders");
+        assert_eq!(heard[0].created_at_nanos(), 1_000_000_000);
+        assert_eq!(heard[0].kind(), RateLimiterEventKind::SuccessfulAcquire { permits: 2 });
+        assert_eq!(heard[0].to_string(), "RateLimiter 'orders' permitted 2");
+    }
+
+    #[test]
+    fn a_listener_may_use_the_limiter() {
+        let (limiter, _hand) = limiter(2, Duration::ZERO);
+        let inner = limiter.clone();
+        let _subscription =
+            limiter.events().subscribe(move |_: &RateLimiterEvent| assert_eq!(inner.waiting(), 0));
+        limiter.try_acquire(1).unwrap();
+        assert_eq!(limiter.available_permissions(), 1);
+    }
+
+    #[test]
+    fn a_limit_of_zero_is_refused_and_changes_nothing() {
+        let (limiter, _hand) = limiter(2, Duration::ZERO);
+        assert!(limiter.change_limit_for_period(0).is_err());
+        assert!(limiter.change_timeout_duration(Duration::MAX).is_err());
+        assert_eq!(limiter.config().limit_for_period(), 2);
+    }
+
+    #[test]
+    fn a_new_timeout_acts_at_once() {
+        let (limiter, _hand) = limiter(1, Duration::ZERO);
+        assert_eq!(limiter.reserve(1), Some(Duration::ZERO));
+        assert_eq!(limiter.reserve(1), None);
+        limiter.change_timeout_duration(SECOND).unwrap();
+        assert_eq!(limiter.reserve(1), Some(SECOND));
+    }
+
+    #[test]
+    fn no_change_of_the_settings_grants_a_burst() {
+        let (limiter, hand) = limiter(10, Duration::ZERO);
+        limiter.try_acquire(10).unwrap();
+        for refill in [Refill::Greedy, Refill::Interval] {
+            let config = limiter.config().to_builder().refill(refill);
+            limiter.reconfigure(config.limit_for_period(1000).build().unwrap());
+            assert_eq!(limiter.available_permissions(), 0, "{refill:?}");
+        }
+        let config = limiter.config().to_builder().limit_refresh_period(SECOND * 2);
+        limiter.reconfigure(config.build().unwrap());
+        hand.advance(SECOND);
+        assert_eq!(limiter.available_permissions(), 0);
+        hand.advance(SECOND);
+        assert_eq!(limiter.available_permissions(), 1000);
+    }
+
+    #[test]
+    fn a_place_of_a_replaced_engine_is_not_given_back_to_the_new_one() {
+        let (limiter, _hand) = limiter(1, SECOND);
+        limiter.try_acquire(1).unwrap();
+        {
+            let mut turn = pin!(limiter.acquire(1));
+            assert!(poll(turn.as_mut()).is_pending());
+            let config = limiter.config().to_builder().limit_refresh_period(SECOND * 2);
+            limiter.reconfigure(config.build().unwrap());
+            assert_eq!(limiter.available_permissions(), -1);
+        }
+        assert_eq!(limiter.available_permissions(), -1);
+        assert_eq!(limiter.waiting(), 0);
+    }
+
+    #[test]
+    fn a_disabled_limiter_lets_everything_through() {
+        let (limiter, _hand) = limiter(1, Duration::ZERO);
+        limiter.reconfigure(limiter.config().to_builder().enabled(false).build().unwrap());
+        assert!((0..5).all(|_| limiter.try_acquire(1).is_ok()));
+        assert_eq!(poll(pin!(limiter.acquire(1))), Poll::Ready(Ok(())));
+        assert_eq!(limiter.reserve(1), Some(Duration::ZERO));
+        assert_eq!(limiter.available_permissions(), 1);
+    }
+}

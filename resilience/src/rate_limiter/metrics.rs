@@ -1,0 +1,19 @@
+/// What a rate limiter looks like at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RateLimiterMetrics {
+    /// The permissions there are; below zero when calls wait for permissions of later periods.
+    pub available_permissions: i64,
+    /// How many calls wait for their turn.
+    pub waiting: u64,
+    /// How many periods have passed since the limiter was made, or its period was changed.
+    pub cycle: u64,
+    /// How long a call for one permission would have to wait now, in nanoseconds.
+    pub nanos_to_wait: u64,
+    /// Calls let through since the limiter was made.
+    pub permitted: u64,
+    /// Calls refused since the limiter was made.
+    pub refused: u64,
+    /// Calls that were dropped while they waited, since the limiter was made.
+    pub cancelled: u64,
+}

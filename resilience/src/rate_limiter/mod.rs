@@ -1,0 +1,44 @@
+//! Rate limiter: how many calls a period lets through.
+//!
+//! A call takes permissions; a call that finds none waits for its turn, for at most
+//! `timeout_duration`. A turn that would come later than that is refused at once, with the time
+//! after which it makes sense to come back, instead of being left to wait in vain.
+//!
+//! # Refill
+//!
+//! [`Refill::Interval`] is Resilience4j's rule. Time is cut into periods, all permissions come back
+//! with each, and a waiting call reserves one of a later period. No period admits more calls than
+//! the limit, but the end of one and the start of the next may together admit twice as many within a
+//! moment.
+//!
+//! [`Refill::Greedy`] lets permissions trickle back one by one (the generic cell rate algorithm, by
+//! the crate `governor`): no window as long as a period, wherever it starts, admits more than the
+//! limit plus one full burst.
+//!
+//! # Waiting and giving up
+//!
+//! A wait that is cancelled gives its permissions back; whoever queued behind it keeps its time, and
+//! a later call may take the place. Once the wait is over the permissions are spent: dropping
+//! the call after that gives nothing back.
+//!
+//! # Where this differs from Resilience4j
+//!
+//! - A call that cannot succeed is refused at once, not after the whole timeout.
+//! - [`RateLimiter::drain`] takes what is available at that moment. Resilience4j takes the number
+//!   stored when the limiter was last used, and forgives reservations.
+
+mod config;
+mod engine;
+mod event;
+mod greedy;
+mod interval;
+mod limiter;
+mod metrics;
+mod turn;
+
+pub use config::{RateLimiterConfig, RateLimiterConfigBuilder, Refill};
+pub use event::{RateLimiterEvent, RateLimiterEventKind};
+pub use limiter::RateLimiter;
+pub use metrics::RateLimiterMetrics;
+
+pub(crate) use turn::Turn;

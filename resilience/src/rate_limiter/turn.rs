@@ -1,0 +1,68 @@
+use std::{
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use super::{engine::Reservation, limiter::RateLimiter};
+use crate::{RequestNotPermitted, clock::Sleep};
+
+pin_project_lite::pin_project! {
+    /// Waits for the turn of a call that was let in but has to wait.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping it before the turn has come gives the reservation back.
+    #[derive(Debug)]
+    #[must_use = "dropping the turn gives it back"]
+    pub(crate) struct Turn {
+        place: Place,
+        #[pin]
+        sleep: Sleep,
+    }
+}
+
+/// A place in the line that is given back unless it is taken.
+#[derive(Debug)]
+struct Place {
+    limiter: RateLimiter,
+    reservation: Option<Reserved>,
+}
+
+/// A reservation and the engine that it counts in.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reserved {
+    pub(super) reservation: Reservation,
+    pub(super) epoch: u64,
+}
+
+impl Turn {
+    pub(super) fn new(limiter: RateLimiter, reserved: Reserved, wait: Duration) -> Self {
+        // The place comes first: it must be given back when there is no runtime to sleep in.
+        let place = Place { limiter, reservation: Some(reserved) };
+        let sleep = place.limiter.clock().sleep(wait);
+        Self { place, sleep }
+    }
+}
+
+impl Future for Turn {
+    type Output = Result<(), RequestNotPermitted>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        ready!(this.sleep.poll(cx));
+        if let Some(reserved) = this.place.reservation.take() {
+            this.place.limiter.take_turn(reserved.reservation.permits);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if let Some(reserved) = self.reservation.take() {
+            self.limiter.give_up_turn(reserved);
+        }
+    }
+}

@@ -1,0 +1,29 @@
+/// What a thread-pool bulkhead looks like at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ThreadPoolBulkheadMetrics {
+    /// How many threads are started before calls queue.
+    pub core_thread_pool_size: usize,
+    /// How many threads run at most.
+    pub max_thread_pool_size: usize,
+    /// How many threads there are.
+    pub thread_pool_size: usize,
+    /// How many calls wait for a thread.
+    pub queue_depth: usize,
+    /// How many more calls may wait.
+    pub remaining_queue_capacity: usize,
+    /// How many calls may wait at most.
+    pub queue_capacity: usize,
+    /// How many threads run a call.
+    pub active_thread_count: usize,
+    /// How many more calls could run at once.
+    pub available_thread_count: usize,
+    /// Calls that a thread has begun since the bulkhead was made.
+    pub permitted: u64,
+    /// Calls refused since the bulkhead was made.
+    pub rejected: u64,
+    /// Calls that have ended since the bulkhead was made.
+    pub finished: u64,
+    /// Calls that were dropped while they waited in the queue, since the bulkhead was made.
+    pub cancelled: u64,
+}

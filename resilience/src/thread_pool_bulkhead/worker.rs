@@ -1,0 +1,106 @@
+//! The life of a thread of the pool.
+
+use std::{
+    io,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    thread,
+    time::Instant,
+};
+
+use super::{engine::Next, job::Task, pool::Shared};
+use crate::bulkhead::BulkheadEventKind;
+
+/// Starts a thread that takes its first task from the engine.
+pub(super) fn start(shared: &Arc<Shared>) -> io::Result<()> {
+    let worker = Arc::clone(shared);
+    thread::Builder::new().name(thread_name(&shared.name)).spawn(move || work(&worker))?;
+    Ok(())
+}
+
+/// Runs a single task on a thread of its own.
+pub(super) fn start_alone(name: &str, task: Box<dyn Task>) -> io::Result<()> {
+    thread::Builder::new().name(thread_name(name)).spawn(move || {
+        let mut task = task;
+        task.run();
+        task.complete();
+    })?;
+    Ok(())
+}
+
+/// Names of threads must hold no NUL; an instance's name comes from anywhere.
+fn thread_name(instance: &str) -> String {
+    format!("bulkhead-{}", instance.replace(char::is_control, "_"))
+}
+
+fn work(shared: &Shared) {
+    while let Some(first) = wait_for_task(shared) {
+        let mut task = first;
+        loop {
+            task.run();
+            let next = end_task(shared);
+            complete(task);
+            match next {
+                Next::Run(queued) => task = queued,
+                Next::Wait => break,
+                Next::End => return,
+            }
+        }
+    }
+}
+
+/// The next task that is assigned to a waiting thread; `None` ends the thread.
+fn wait_for_task(shared: &Shared) -> Option<Box<dyn Task>> {
+    let mut state = shared.state.lock();
+    let idle_since = Instant::now();
+    loop {
+        if let Some(task) = state.engine.take() {
+            state.permitted += 1;
+            let observed = shared.note(BulkheadEventKind::CallPermitted);
+            drop(state);
+            shared.deliver_if(observed);
+            return Some(task);
+        }
+        if state.closed {
+            state.engine.end_idle();
+            return None;
+        }
+        if !state.engine.is_surplus() {
+            shared.wake.wait(&mut state);
+            continue;
+        }
+        // A keep-alive beyond what the clock can count is without end.
+        let Some(until) = idle_since.checked_add(state.config.keep_alive_duration()) else {
+            shared.wake.wait(&mut state);
+            continue;
+        };
+        if Instant::now() >= until {
+            state.engine.end_idle();
+            return None;
+        }
+        shared.wake.wait_until(&mut state, until);
+    }
+}
+
+/// Counts the end of a task and the start of the next, which are one step for whoever looks.
+fn end_task(shared: &Shared) -> Next<Box<dyn Task>> {
+    let mut state = shared.state.lock();
+    state.finished += 1;
+    let mut observed = shared.note(BulkheadEventKind::CallFinished);
+    let next = state.engine.next();
+    if matches!(next, Next::Run(_)) {
+        state.permitted += 1;
+        observed |= shared.note(BulkheadEventKind::CallPermitted);
+    }
+    drop(state);
+    shared.deliver_if(observed);
+    next
+}
+
+/// A result that nobody waits for is dropped here, and a drop may panic: it must not cost a thread.
+fn complete(task: Box<dyn Task>) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| task.complete())) {
+        // Dropping the panic's payload may panic as well.
+        std::mem::forget(panic);
+    }
+}
