@@ -159,18 +159,21 @@ fn key_of(pattern: Pattern, text: &str) -> Option<Option<usize>> {
 /// What the variable may have meant.
 fn hint(pattern: Pattern, group: Group, names: &[&str], rest: &str) -> String {
     let keys = || pattern.keys().iter().map(|key| key.name).chain(["base_config"]);
+    let of_key = keys().filter(|key| rest.ends_with(&folded(key)));
+    let written = match of_key.max_by_key(|key| key.len()) {
+        Some(key) => &rest[..rest.len() - folded(key).len()],
+        None => rest,
+    };
+    let near = nearest(written, names.iter().copied());
     let of_name = names.iter().filter(|name| rest.starts_with(&folded(name)));
-    if let Some(name) = of_name.max_by_key(|name| folded(name).len()) {
+    if near.is_none()
+        && let Some(name) = of_name.max_by_key(|name| folded(name).len())
+    {
         let key = &rest[folded(name).len()..];
         let near = nearest(key, keys()).map(|near| format!("; did you mean {}?", shouted(near)));
         return format!("`{name}` has no such key{}", near.unwrap_or_default());
     }
-    let of_key = keys().filter(|key| rest.ends_with(&folded(key)));
-    let name = match of_key.max_by_key(|key| key.len()) {
-        Some(key) => &rest[..rest.len() - folded(key).len()],
-        None => rest,
-    };
-    let near = nearest(name, names.iter().copied()).map(|near| format!("; did you mean `{near}`?"));
+    let near = near.map(|near| format!("; did you mean `{near}`?"));
     let what = match group {
         Group::Instances => "declared instance",
         Group::Configs => "config",

@@ -55,11 +55,11 @@ impl Config {
                     Problem::new(message).place(&inline.place).path("base_config").value(base),
                 );
             }
-            for entry in chain(&section.configs, base) {
-                // `default` lies below everything already.
-                if canonical(&entry.name) != DEFAULT {
-                    overlay(&mut settings, entry);
-                }
+            let bases = chain(&section.configs, base);
+            // `default` and what it is based on lie below everything already.
+            let default = bases.iter().rposition(|entry| canonical(&entry.name) == DEFAULT);
+            for entry in &bases[default.map_or(0, |at| at + 1)..] {
+                overlay(&mut settings, entry);
             }
         }
         if let Some(entry) = entry {
