@@ -94,6 +94,11 @@ impl Settings {
         Ok(())
     }
 
+    /// Puts a value that was checked already at the position of its key.
+    pub(super) fn put(&mut self, slot: usize, value: Value, origin: Origin) {
+        self.values[slot] = Some((value, origin));
+    }
+
     /// The value of a key, `None` when it is unset.
     ///
     /// # Panics

@@ -1,0 +1,315 @@
+use resilience_settings::{Pattern, Type, canonical, schema};
+
+use super::{
+    hint::{did_you_mean, nearest_or_all},
+    key_path::{Segment, joined},
+    legacy,
+    property::Leaf,
+    tree::Group,
+};
+
+/// What a property is about.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Address {
+    /// A section without content: it says nothing.
+    EmptySection,
+    /// `strict`
+    Strict,
+    /// `error_kind_aliases.<class>`
+    Alias(String),
+    /// `<pattern>.enabled`
+    PatternEnabled(Pattern),
+    /// An entry without a value of its own.
+    Entry(Pattern, Group, String),
+    /// One key of one entry.
+    Key(KeyAddress),
+    /// Read without complaint, does nothing, and why.
+    WithoutEffect(String, &'static str),
+}
+
+/// A key of an entry.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct KeyAddress {
+    pub(crate) pattern: Pattern,
+    pub(crate) group: Group,
+    pub(crate) name: String,
+    /// The key as it was written, without index and kind.
+    pub(crate) key: String,
+    /// What comes below the key: the kind of a count.
+    pub(crate) below: Option<String>,
+}
+
+/// A path that leads nowhere.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Astray {
+    pub(crate) path: String,
+    pub(crate) message: String,
+}
+
+/// The keys at the top level beside the pattern sections.
+const TOP_LEVEL: [&str; 2] = ["strict", "error_kind_aliases"];
+
+/// Whether a key at the top level is one of ours: a pattern section or `strict` and its like.
+pub(crate) fn is_ours(segment: &str) -> bool {
+    Pattern::from_section(segment).is_some()
+        || TOP_LEVEL.iter().any(|key| canonical(key) == canonical(segment))
+}
+
+/// Every name that may stand at the top level.
+pub(crate) fn top_level_names() -> Vec<&'static str> {
+    Pattern::ALL.iter().map(|pattern| pattern.section()).chain(TOP_LEVEL).collect()
+}
+
+/// Finds out what the property at `path`, below the root, is about.
+///
+/// # Errors
+///
+/// Says which part of the path is unknown and what it might have been.
+pub(crate) fn locate(path: &[Segment], leaf: &Leaf) -> Result<Address, Astray> {
+    let Some((first, rest)) = path.split_first() else {
+        return match leaf {
+            Leaf::Empty => Ok(Address::EmptySection),
+            _ => Err(Astray { path: String::new(), message: "expected sections".into() }),
+        };
+    };
+    if let Some(pattern) = Pattern::from_section(&first.text) {
+        return in_pattern(pattern, rest, leaf);
+    }
+    match canonical(&first.text).as_str() {
+        "strict" if rest.is_empty() => return Ok(Address::Strict),
+        "errorkindaliases" if rest.is_empty() && *leaf == Leaf::Empty => {
+            return Ok(Address::EmptySection);
+        }
+        "errorkindaliases" if !rest.is_empty() => return Ok(Address::Alias(joined(rest))),
+        _ => {}
+    }
+    if let Some((section, reason)) = legacy::jvm_section(&first.text) {
+        return Ok(Address::WithoutEffect(section.to_owned(), reason));
+    }
+    if let Some((key, reason)) = without_effect(&first.text) {
+        return Ok(Address::WithoutEffect(key.to_owned(), reason));
+    }
+    let hint = nearest_or_all(&first.text, &top_level_names());
+    Err(Astray { path: first.text.to_string(), message: format!("unknown section{hint}") })
+}
+
+fn in_pattern(pattern: Pattern, path: &[Segment], leaf: &Leaf) -> Result<Address, Astray> {
+    let Some((first, rest)) = path.split_first() else {
+        return match leaf {
+            Leaf::Empty => Ok(Address::EmptySection),
+            _ => Err(Astray {
+                path: pattern.section().into(),
+                message: "expected a section with configs and instances".into(),
+            }),
+        };
+    };
+    let group = match canonical(&first.text).as_str() {
+        "instances" | "backends" => Group::Instances,
+        "limiters" if pattern == Pattern::RateLimiter => Group::Instances,
+        "configs" => Group::Configs,
+        "enabled" if rest.is_empty() => return Ok(Address::PatternEnabled(pattern)),
+        _ => {
+            let known = legacy::jvm_section(&first.text).or_else(|| without_effect(&first.text));
+            if let Some((key, reason)) = known {
+                return Ok(Address::WithoutEffect(format!("{pattern}.{key}"), reason));
+            }
+            let misplaced = pattern.key(&first.text).is_some();
+            let message = if misplaced {
+                "a key belongs under instances.<name> or configs.<name>".to_owned()
+            } else {
+                let hint = nearest_or_all(&first.text, &["configs", "instances", "enabled"]);
+                format!("unknown section{hint}")
+            };
+            return Err(Astray { path: format!("{pattern}.{}", first.text), message });
+        }
+    };
+    in_group(pattern, group, rest, leaf)
+}
+
+fn in_group(
+    pattern: Pattern,
+    group: Group,
+    path: &[Segment],
+    leaf: &Leaf,
+) -> Result<Address, Astray> {
+    let here = || format!("{pattern}.{}", group.name());
+    if path.is_empty() {
+        return match leaf {
+            Leaf::Empty => Ok(Address::EmptySection),
+            _ => Err(Astray { path: here(), message: "expected a section of names".into() }),
+        };
+    }
+    let name_length = name_length(pattern, path, leaf);
+    let name = joined(&path[..name_length]);
+    let mut below = &path[name_length..];
+    // An older shape of the thread pool's settings has one level more.
+    if pattern == Pattern::ThreadPoolBulkhead
+        && below.len() > 1
+        && canonical(&below[0].text) == "threadpoolproperties"
+    {
+        below = &below[1..];
+    }
+    let Some((key, kind)) = below.split_first() else {
+        return match leaf {
+            Leaf::Empty => Ok(Address::Entry(pattern, group, name)),
+            _ => Err(Astray {
+                path: format!("{}.{name}", here()),
+                message: "expected a section of settings".into(),
+            }),
+        };
+    };
+    let below = if kind.is_empty() { None } else { Some(joined(kind)) };
+    Ok(Address::Key(KeyAddress { pattern, group, name, key: key.text.to_string(), below }))
+}
+
+/// How many segments are the entry's name.
+///
+/// Names may have dots. A written key with something nested below it is a name as a whole; in a
+/// key that goes on to the value (`instances.payment.cb.max_attempts`), the last segment is the key.
+fn name_length(pattern: Pattern, path: &[Segment], leaf: &Leaf) -> usize {
+    let written = 1 + path[1..].iter().take_while(|segment| segment.joined).count();
+    let counts = |segment: &Segment| {
+        pattern.key(&segment.text).is_some_and(|(_, key)| key.ty == Type::Counts)
+    };
+    // Below a count stand kinds, which have dots as well when they are class names.
+    if let Some(at) = path[1..written].iter().position(counts)
+        && written > 1
+    {
+        return at + 1;
+    }
+    let last = &path[written - 1].text;
+    if written < path.len() || written == 1 {
+        written
+    } else if *leaf == Leaf::Empty && pattern.key(last).is_none() {
+        written // `instances.payment.cb: {}`
+    } else {
+        written - 1
+    }
+}
+
+/// A key of Resilience4j that does nothing here, and why.
+pub(crate) fn without_effect(key: &str) -> Option<(&'static str, &'static str)> {
+    let wanted = canonical(key);
+    schema::WITHOUT_EFFECT.iter().copied().find(|(name, _)| canonical(name) == wanted)
+}
+
+/// The message for a key that no version had.
+pub(crate) fn unknown_key(pattern: Pattern, key: &str) -> String {
+    let names = || pattern.keys().iter().map(|key| key.name).chain(["base_config"]);
+    let hint = did_you_mean(key, names())
+        .or_else(|| did_you_mean(key, pattern.keys().iter().flat_map(|key| key.aliases).copied()))
+        .unwrap_or_else(|| format!("; known are {}", names().collect::<Vec<_>>().join(", ")));
+    format!("unknown key{hint}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::key_path::KeyPath;
+
+    fn at(keys: &[&str]) -> Result<Address, Astray> {
+        at_leaf(keys, &Leaf::Text("5".into()))
+    }
+
+    fn at_leaf(keys: &[&str], leaf: &Leaf) -> Result<Address, Astray> {
+        let mut path = KeyPath::default();
+        keys.iter().for_each(|key| path.push(key));
+        locate(path.segments(), leaf)
+    }
+
+    fn key(pattern: Pattern, name: &str, key: &str, below: Option<&str>) -> Address {
+        Address::Key(KeyAddress {
+            pattern,
+            group: Group::Instances,
+            name: name.into(),
+            key: key.into(),
+            below: below.map(str::to_owned),
+        })
+    }
+
+    #[test]
+    fn keys_are_found_however_the_path_is_cut() {
+        let wanted = key(Pattern::Retry, "pay", "maxAttempts", None);
+        for keys in [
+            &["retry", "instances", "pay", "maxAttempts"][..],
+            &["retry.instances.pay.maxAttempts"],
+            &["retry.instances", "pay.maxAttempts"],
+            &["retry.instances.pay", "maxAttempts"],
+            &["retry", "backends", "pay", "maxAttempts"],
+        ] {
+            assert_eq!(at(keys).unwrap(), wanted, "{keys:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_keeps_its_dots() {
+        let wanted = key(Pattern::Retry, "a.b", "max_attempts", None);
+        for keys in [
+            &["retry.instances.a.b.max_attempts"][..],
+            &["retry", "instances", "a.b", "max_attempts"],
+            &["retry.instances[a.b].max_attempts"],
+            &["retry.instances", "[a.b]", "max_attempts"],
+        ] {
+            assert_eq!(at(keys).unwrap(), wanted, "{keys:?}");
+        }
+        assert_eq!(
+            at_leaf(&["retry.instances", "a.b"], &Leaf::Empty).unwrap(),
+            Address::Entry(Pattern::Retry, Group::Instances, "a.b".into())
+        );
+    }
+
+    #[test]
+    fn a_count_has_kinds_below_it() {
+        let breaker = Pattern::CircuitBreaker;
+        let class = Some("java.io.IOException");
+        for keys in [
+            &["circuitbreaker", "instances", "a.b", "consecutive_failures", "java.io.IOException"]
+                [..],
+            &["circuitbreaker.instances.a.b.consecutive_failures.java.io.IOException"],
+        ] {
+            assert_eq!(at(keys).unwrap(), key(breaker, "a.b", "consecutive_failures", class));
+        }
+    }
+
+    #[test]
+    fn limiters_are_instances_of_the_rate_limiter_only() {
+        assert!(at(&["ratelimiter.limiters.a.limitForPeriod"]).is_ok());
+        let astray = at(&["retry.limiters.a.maxAttempts"]).unwrap_err();
+        assert_eq!(astray.path, "retry.limiters");
+        assert_eq!(astray.message, "unknown section; known are configs, instances, enabled");
+    }
+
+    #[test]
+    fn a_misspelt_pattern_is_named_with_the_nearest() {
+        let astray = at(&["circuitbraker", "instances", "a", "x"]).unwrap_err();
+        assert_eq!(astray.path, "circuitbraker");
+        assert_eq!(astray.message, "unknown section; did you mean `circuitbreaker`?");
+    }
+
+    #[test]
+    fn a_key_without_an_entry_is_told_where_it_belongs() {
+        let astray = at(&["retry.max_attempts"]).unwrap_err();
+        assert_eq!(astray.message, "a key belongs under instances.<name> or configs.<name>");
+    }
+
+    #[test]
+    fn sections_of_the_jvm_do_nothing() {
+        for keys in [
+            &["scheduled.executor.corePoolSize"][..],
+            &["circuitbreaker.metrics.enabled"],
+            &["retry", "tags", "team"],
+            &["retry", "retry-aspect-order"],
+        ] {
+            assert!(matches!(at(keys), Ok(Address::WithoutEffect(..))), "{keys:?}");
+        }
+    }
+
+    #[test]
+    fn the_old_shape_of_thread_pools_is_read() {
+        assert_eq!(
+            at(&["thread-pool-bulkhead.instances.a", "threadPoolProperties", "queueCapacity"])
+                .unwrap(),
+            key(Pattern::ThreadPoolBulkhead, "a", "queueCapacity", None)
+        );
+    }
+}

@@ -1,0 +1,237 @@
+use std::{env, fmt};
+
+use resilience_settings::Pattern;
+
+#[cfg(feature = "config")]
+use super::file::{self, Format, Input};
+use super::{
+    Config, ConfigError, environment,
+    key_path::KeyPath,
+    property::{Leaf, Property},
+    reader::{Reader, check_bases, read_aliases},
+    report::Report,
+    source::Source,
+    tree::Tree,
+    value::Kinds,
+};
+
+/// Gathers the sources of a [`Config`]; nothing is read before [`load`](ConfigBuilder::load).
+///
+/// Later files win over earlier ones, value by value; [`set`](ConfigBuilder::set) wins over files
+/// and the environment over both.
+///
+/// # Examples
+///
+/// ```
+/// use resilience::config::{Config, Format};
+///
+/// let base = "retry.instances.payment.max_attempts = 3";
+/// let config = Config::builder()
+///     .text(base, Format::Properties)
+///     .vars([("RESILIENCE_RETRY_INSTANCES_PAYMENT_MAX_ATTEMPTS", "5")])
+///     .load()?;
+/// let (path, value, origin) = &config.effective()[0];
+/// assert_eq!(path, "retry.instances.payment.max_attempts");
+/// assert_eq!(value.to_string(), "5");
+/// assert_eq!(
+///     origin.to_string(),
+///     "environment RESILIENCE_RETRY_INSTANCES_PAYMENT_MAX_ATTEMPTS"
+/// );
+/// # Ok::<(), resilience::config::ConfigError>(())
+/// ```
+#[derive(Clone, Default)]
+#[must_use = "nothing is read before `load`"]
+pub struct ConfigBuilder {
+    #[cfg(feature = "config")]
+    inputs: Vec<Input>,
+    #[cfg(feature = "config")]
+    profiles: Vec<String>,
+    without_env: bool,
+    variables: Option<Vec<(String, String)>>,
+    values: Vec<(String, String)>,
+    strict: Option<bool>,
+}
+
+impl ConfigBuilder {
+    pub(super) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a file, read in the format that its extension names; later ones win.
+    #[cfg(feature = "config")]
+    pub fn file(mut self, path: impl AsRef<std::path::Path>) -> Self {
+        self.inputs.push(Input::Path(path.as_ref().to_owned()));
+        self
+    }
+
+    /// Adds a text as if it were a file; errors name it `<text>`.
+    #[cfg(feature = "config")]
+    pub fn text(mut self, text: impl Into<String>, format: Format) -> Self {
+        self.inputs.push(Input::Text(text.into(), format));
+        self
+    }
+
+    /// Makes a profile active for documents with `spring.config.activate.on-profile`.
+    ///
+    /// Without any call, the profiles come from `RESILIENCE_PROFILES_ACTIVE`, else
+    /// `SPRING_PROFILES_ACTIVE`, else from `spring.profiles.active` in the files.
+    #[cfg(feature = "config")]
+    pub fn profile(mut self, name: impl Into<String>) -> Self {
+        self.profiles.push(name.into());
+        self
+    }
+
+    /// Says whether the environment is read, for settings and for placeholders; `true` unless set.
+    pub fn env(mut self, read: bool) -> Self {
+        self.without_env = !read;
+        self
+    }
+
+    /// Takes these variables for the environment instead of the process's.
+    pub fn vars<K, V>(mut self, variables: impl IntoIterator<Item = (K, V)>) -> Self
+    where
+        K: Into<String>,
+        V: Into<String>,
+    {
+        let variables = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
+        self.variables = Some(variables.collect());
+        self
+    }
+
+    /// Sets one value by its key path, such as `retry.instances.payment.max_attempts`; the instance
+    /// is declared if it was not. The last value for a path counts.
+    pub fn set(mut self, path: impl Into<String>, value: impl Into<String>) -> Self {
+        let path = path.into();
+        self.values.retain(|(known, _)| *known != path);
+        self.values.push((path, value.into()));
+        self
+    }
+
+    /// Says whether undeclared names and kinds stop the start; goes before what files say.
+    pub fn strict(mut self, strict: bool) -> Self {
+        self.strict = Some(strict);
+        self
+    }
+
+    /// Reads and checks everything.
+    ///
+    /// # Errors
+    ///
+    /// Every problem of every source at once, by source and line.
+    pub fn load(self) -> Result<Config, ConfigError> {
+        let mut report = Report::default();
+        let variables = self.variables();
+        #[cfg(feature = "config")]
+        let (mut documents, imported) = {
+            let profiles = self.active_profiles(&variables);
+            let loaded = file::load(&self.inputs, profiles, &variables, &mut report);
+            (loaded.documents, loaded.imported)
+        };
+        #[cfg(not(feature = "config"))]
+        let mut documents = Vec::new();
+        #[cfg(not(feature = "config"))]
+        let imported: Option<std::sync::Arc<str>> = None;
+
+        let last = Source::code(usize::MAX - 1);
+        documents.push((last, self.values.iter().map(in_code).collect()));
+
+        let mut kinds = Kinds::default();
+        for (_, properties) in &documents {
+            read_aliases(properties, &mut kinds);
+        }
+        let mut tree = Tree::default();
+        let mut strict = false;
+        let mut reader =
+            Reader { tree: &mut tree, strict: &mut strict, kinds: &kinds, report: &mut report };
+        for (source, properties) in &documents {
+            reader.read(source, properties);
+        }
+        if let Some(in_code) = self.strict {
+            *reader.strict = in_code;
+        }
+        environment::read(&mut reader, &variables);
+        check_bases(&tree, &mut report);
+        if let Some(file) = imported
+            && !report.has_problems()
+            && let Some(warning) = differences(&tree, &file)
+        {
+            report.warn(warning);
+        }
+        let warnings = report.finish()?;
+        Ok(Config::new(tree, strict, warnings))
+    }
+
+    fn variables(&self) -> Vec<(String, String)> {
+        match &self.variables {
+            _ if self.without_env => Vec::new(),
+            Some(variables) => variables.clone(),
+            None => {
+                let variables = env::vars_os().filter_map(|(name, value)| {
+                    Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))
+                });
+                let mut variables: Vec<_> = variables.collect();
+                // The process's order is arbitrary; problems and warnings should not be.
+                variables.sort();
+                variables
+            }
+        }
+    }
+
+    /// The profiles of the first of argument and variables that names any.
+    #[cfg(feature = "config")]
+    fn active_profiles(&self, variables: &[(String, String)]) -> Option<Vec<String>> {
+        if !self.profiles.is_empty() {
+            return Some(self.profiles.clone());
+        }
+        [environment::PROFILES, environment::SPRING_PROFILES].into_iter().find_map(|wanted| {
+            let (_, value) = variables.iter().find(|(name, _)| name == wanted)?;
+            let names = file::profile_names(value);
+            if names.is_empty() { None } else { Some(names) }
+        })
+    }
+}
+
+fn in_code((path, value): &(String, String)) -> Property {
+    Property { path: KeyPath::of(path), line: None, leaf: Leaf::Text(value.as_str().into()) }
+}
+
+/// What Resilience4j would have made of its own file, where that differs.
+fn differences(tree: &Tree, file: &str) -> Option<String> {
+    let section = tree.section(Pattern::CircuitBreaker)?;
+    let config = Config::new(tree.clone(), false, Vec::new());
+    let mut found = Vec::new();
+    for entry in section.instances.iter() {
+        let ours = config.resolve(Pattern::CircuitBreaker, &entry.name, &super::Inline::default());
+        let Ok(ours) = ours else { continue };
+        let theirs = Config::as_resilience4j(section, entry);
+        for key in Pattern::CircuitBreaker.keys() {
+            let (here, there) = (ours.get(key.name), theirs.get(key.name));
+            if here != there {
+                let show = |value: Option<&super::Value>| {
+                    value.map_or_else(|| "unset".to_owned(), ToString::to_string)
+                };
+                let (here, there) = (show(here), show(there));
+                found.push(format!("{}.{} is {here}, there {there}", entry.name, key.name));
+            }
+        }
+    }
+    if found.is_empty() {
+        return None;
+    }
+    Some(format!(
+        "{file}: circuit breakers differ from Resilience4j, where a named base does not inherit \
+         `default` and an instance named like a config takes it for its base: {}",
+        found.join("; ")
+    ))
+}
+
+/// Shows the sources, and no values.
+impl fmt::Debug for ConfigBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let paths: Vec<&str> = self.values.iter().map(|(path, _)| path.as_str()).collect();
+        let mut out = f.debug_struct("ConfigBuilder");
+        #[cfg(feature = "config")]
+        out.field("inputs", &self.inputs.len()).field("profiles", &self.profiles);
+        out.field("env", &!self.without_env).field("set", &paths).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,267 @@
+use resilience_settings::{Pattern, Type, Value, nearest};
+
+use super::{
+    Origin, Problem,
+    property::Leaf,
+    reader::Reader,
+    source::Spot,
+    tree::{Group, Tree},
+    value::Raw,
+};
+
+/// What starts every variable of ours.
+const PREFIX: &str = "RESILIENCE_";
+/// Variables that are no settings of an instance.
+pub(crate) const PROFILES: &str = "RESILIENCE_PROFILES_ACTIVE";
+pub(crate) const SPRING_PROFILES: &str = "SPRING_PROFILES_ACTIVE";
+const STRICT: &str = "RESILIENCE_STRICT";
+
+/// Lays the variables over what is declared already: they change values, never declare instances.
+pub(crate) fn read(reader: &mut Reader<'_>, variables: &[(String, String)]) {
+    for (variable, value) in variables {
+        let upper = variable.to_ascii_uppercase();
+        if upper.starts_with("RESILIENCE4J_") {
+            reader
+                .report
+                .warn(format!("environment {variable} is not read; variables start with {PREFIX}"));
+        }
+        let Some(rest) = upper.strip_prefix(PREFIX) else { continue };
+        match upper.as_str() {
+            PROFILES => {}
+            STRICT => {
+                if let Some(strict) = switch(reader, variable, value, "strict") {
+                    *reader.strict = strict;
+                }
+            }
+            _ => read_setting(reader, variable, &folded(rest), value),
+        }
+    }
+}
+
+fn read_setting(reader: &mut Reader<'_>, variable: &str, rest: &str, value: &str) {
+    match find(reader.tree, rest) {
+        Found::Enabled(pattern) => {
+            if let Some(on) = switch(reader, variable, value, &format!("{pattern}.enabled")) {
+                let origin = Origin::Environment(variable.to_owned());
+                reader.tree.section_mut(pattern).enabled = Some((on, origin));
+            }
+        }
+        Found::Key { pattern, group, name, key } => {
+            reader.overrule((pattern, group, &name), key, value, variable);
+        }
+        Found::Ambiguous(names) => {
+            let message = format!("it may mean {}; rename one of them", names.join(" or "));
+            reader.report.problem_at(&Spot::environment(variable), Problem::new(message));
+        }
+        Found::Nothing(hint) => {
+            reader.report.warn(format!("environment {variable} sets nothing: {hint}"));
+        }
+    }
+}
+
+fn switch(reader: &mut Reader<'_>, variable: &str, value: &str, path: &str) -> Option<bool> {
+    let raw = Raw::Leaf(Leaf::Text(value.into()));
+    match raw.read(&Type::Bool, reader.kinds) {
+        Ok(read) => Some(read == Value::Bool(true)),
+        Err(message) => {
+            let problem = Problem::new(message).path(path).value(value);
+            reader.report.problem_at(&Spot::environment(variable), problem);
+            None
+        }
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Found {
+    Enabled(Pattern),
+    /// `key` is `None` for `base_config`.
+    Key {
+        pattern: Pattern,
+        group: Group,
+        name: String,
+        key: Option<usize>,
+    },
+    Ambiguous(Vec<String>),
+    Nothing(String),
+}
+
+/// The form in which variables and names are compared: a variable's name has only letters and
+/// digits to tell names apart.
+fn folded(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Finds what a variable, folded and without prefix, is about.
+fn find(tree: &Tree, rest: &str) -> Found {
+    let pattern = Pattern::ALL
+        .into_iter()
+        .find_map(|pattern| Some((pattern, rest.strip_prefix(&folded(pattern.section()))?)));
+    let Some((pattern, rest)) = pattern else {
+        let head: String = rest.chars().take(40).collect();
+        let near = Pattern::ALL.iter().map(|pattern| pattern.section()).find(|section| {
+            let section = folded(section);
+            let length = section.chars().count();
+            let head: String = head.chars().take(length).collect();
+            nearest(&head, [section.as_str()]).is_some()
+        });
+        let hint = near.map(|near| format!("; did you mean {}?", shouted(near)));
+        return Found::Nothing(format!("it names no pattern{}", hint.unwrap_or_default()));
+    };
+    if rest == "enabled" {
+        return Found::Enabled(pattern);
+    }
+    for (word, group) in [("instances", Group::Instances), ("configs", Group::Configs)] {
+        if let Some(rest) = rest.strip_prefix(word) {
+            return find_key(tree, pattern, group, rest);
+        }
+    }
+    Found::Nothing(format!(
+        "after {PREFIX}{} comes INSTANCES, CONFIGS or ENABLED",
+        shouted(pattern.section())
+    ))
+}
+
+fn find_key(tree: &Tree, pattern: Pattern, group: Group, rest: &str) -> Found {
+    let declared = tree.section(pattern).map(|section| section.group(group));
+    let mut names: Vec<&str> = declared.into_iter().flat_map(|entries| entries.names()).collect();
+    // `configs.default` is there even when no file writes it.
+    if group == Group::Configs && !names.iter().any(|name| folded(name) == "default") {
+        names.push("default");
+    }
+    let mut longest = 0;
+    let mut found: Vec<(&str, Option<usize>)> = Vec::new();
+    for &name in &names {
+        let prefix = folded(name);
+        let Some(key) = rest.strip_prefix(&prefix).and_then(|key| key_of(pattern, key)) else {
+            continue;
+        };
+        if prefix.len() > longest {
+            longest = prefix.len();
+            found.clear();
+        }
+        if prefix.len() == longest {
+            found.push((name, key));
+        }
+    }
+    match found.as_slice() {
+        [(name, key)] => Found::Key { pattern, group, name: (*name).to_owned(), key: *key },
+        [] => Found::Nothing(hint(pattern, group, &names, rest)),
+        several => Found::Ambiguous(several.iter().map(|(name, _)| format!("`{name}`")).collect()),
+    }
+}
+
+/// The key that is written `text`; the inner `None` is `base_config`.
+#[allow(clippy::option_option)] // a key, the base, or neither
+fn key_of(pattern: Pattern, text: &str) -> Option<Option<usize>> {
+    if text == "baseconfig" { Some(None) } else { pattern.key(text).map(|(slot, _)| Some(slot)) }
+}
+
+/// What the variable may have meant.
+fn hint(pattern: Pattern, group: Group, names: &[&str], rest: &str) -> String {
+    let keys = || pattern.keys().iter().map(|key| key.name).chain(["base_config"]);
+    let of_key = keys().filter(|key| rest.ends_with(&folded(key)));
+    let written = match of_key.max_by_key(|key| key.len()) {
+        Some(key) => &rest[..rest.len() - folded(key).len()],
+        None => rest,
+    };
+    let near = nearest(written, names.iter().copied());
+    let of_name = names.iter().filter(|name| rest.starts_with(&folded(name)));
+    if near.is_none()
+        && let Some(name) = of_name.max_by_key(|name| folded(name).len())
+    {
+        let key = &rest[folded(name).len()..];
+        let near = nearest(key, keys()).map(|near| format!("; did you mean {}?", shouted(near)));
+        return format!("`{name}` has no such key{}", near.unwrap_or_default());
+    }
+    let near = near.map(|near| format!("; did you mean `{near}`?"));
+    let what = match group {
+        Group::Instances => "declared instance",
+        Group::Configs => "config",
+    };
+    format!("it names no {what} of {pattern}{}", near.unwrap_or_default())
+}
+
+/// As one would write it in a variable's name.
+fn shouted(text: &str) -> String {
+    text.to_ascii_uppercase().replace('-', "_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(names: &[&str]) -> Tree {
+        let mut tree = Tree::default();
+        for name in names {
+            tree.section_mut(Pattern::CircuitBreaker)
+                .instances
+                .declare(name, || Spot::environment("X"));
+        }
+        tree
+    }
+
+    fn found(names: &[&str], variable: &str) -> Found {
+        find(&tree(names), &folded(variable))
+    }
+
+    fn key_name(found: &Found) -> Option<(&str, &'static str)> {
+        match found {
+            Found::Key { pattern, name, key: Some(slot), .. } => {
+                Some((name, pattern.keys()[*slot].name))
+            }
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn names_and_keys_match_without_case_and_separators() {
+        for variable in [
+            "CIRCUITBREAKER_INSTANCES_PAYMENTCB_FAILURERATETHRESHOLD",
+            "CIRCUIT_BREAKER_INSTANCES_PAYMENT_CB_FAILURE_RATE_THRESHOLD",
+        ] {
+            let found = found(&["paymentCb"], variable);
+            assert_eq!(key_name(&found), Some(("paymentCb", "failure_rate_threshold")));
+        }
+    }
+
+    #[test]
+    fn the_longest_name_wins() {
+        let names = ["x", "x-half-open"];
+        let found = found(&names, "CIRCUITBREAKER_INSTANCES_X_HALF_OPEN_FAILURE_RATE_THRESHOLD");
+        assert_eq!(key_name(&found), Some(("x-half-open", "failure_rate_threshold")));
+    }
+
+    #[test]
+    fn names_that_a_variable_cannot_tell_apart_are_ambiguous() {
+        let found = found(&["a/b", "ab"], "CIRCUITBREAKER_INSTANCES_AB_ENABLED");
+        assert_eq!(found, Found::Ambiguous(vec!["`a/b`".into(), "`ab`".into()]));
+    }
+
+    #[test]
+    fn the_thread_pool_is_not_taken_for_the_bulkhead() {
+        assert_eq!(
+            found(&[], "THREAD_POOL_BULKHEAD_ENABLED"),
+            Found::Enabled(Pattern::ThreadPoolBulkhead)
+        );
+        assert_eq!(found(&[], "BULKHEAD_ENABLED"), Found::Enabled(Pattern::Bulkhead));
+    }
+
+    #[test]
+    fn what_fits_nothing_is_told_the_nearest() {
+        let names = ["paymentCb"];
+        for (variable, hint) in [
+            ("CIRCUITBRAKER_ENABLED", "it names no pattern; did you mean CIRCUITBREAKER?"),
+            (
+                "CIRCUITBREAKER_INSTANCES_PAYMENTCB_FAILURERATETRESHOLD",
+                "`paymentCb` has no such key; did you mean FAILURE_RATE_THRESHOLD?",
+            ),
+            (
+                "CIRCUITBREAKER_INSTANCES_PAYMENTSCB_ENABLED",
+                "it names no declared instance of circuitbreaker; did you mean `paymentCb`?",
+            ),
+            ("RETRY_MAX", "after RESILIENCE_RETRY comes INSTANCES, CONFIGS or ENABLED"),
+        ] {
+            assert_eq!(found(&names, variable), Found::Nothing(hint.into()));
+        }
+    }
+}

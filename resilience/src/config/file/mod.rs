@@ -1,0 +1,335 @@
+//! Configuration files: from bytes to properties below the root, with profiles chosen and
+//! placeholders replaced.
+
+mod node;
+mod placeholder;
+mod profile;
+mod properties;
+mod root;
+mod toml;
+mod yaml;
+
+use std::{
+    fmt,
+    fs::File,
+    io::Read as _,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use node::{MAX_BYTES, Syntax};
+use placeholder::{Placeholders, folded};
+use profile::Active;
+pub(super) use profile::names as profile_names;
+use root::Root;
+
+use super::{
+    Problem,
+    key_path::{joined, split_index},
+    property::{Leaf, Property, Text},
+    report::Report,
+    source::Source,
+};
+
+/// The format of a configuration text.
+///
+/// # Examples
+///
+/// ```
+/// use resilience::config::Format;
+///
+/// assert_eq!(Format::of_path("conf/application.yml"), Some(Format::Yaml));
+/// assert_eq!(Format::of_path("conf/resilience.ini"), None);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Format {
+    /// YAML 1.2, with anchors, aliases, merge keys and several documents.
+    Yaml,
+    /// TOML 1.0.
+    Toml,
+    /// Java's `.properties`, with `#---` between documents as in Spring.
+    Properties,
+    /// JSON.
+    Json,
+}
+
+impl Format {
+    /// The format that a file's extension stands for: `yaml`, `yml`, `toml`, `properties`, `json`.
+    pub fn of_path(path: impl AsRef<Path>) -> Option<Format> {
+        let extension = path.as_ref().extension()?.to_str()?.to_ascii_lowercase();
+        Some(match extension.as_str() {
+            "yaml" | "yml" => Format::Yaml,
+            "toml" => Format::Toml,
+            "properties" => Format::Properties,
+            "json" => Format::Json,
+            _ => return None,
+        })
+    }
+
+    fn parse(self, text: &str) -> Result<node::Parsed, Syntax> {
+        match self {
+            Format::Yaml => yaml::parse(text),
+            Format::Toml => toml::parse(text),
+            Format::Properties => properties::parse(text),
+            Format::Json => yaml::parse_json(text),
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Format::Yaml => "YAML",
+            Format::Toml => "TOML",
+            Format::Properties => "properties",
+            Format::Json => "JSON",
+        })
+    }
+}
+
+/// Something to read a configuration from.
+#[derive(Debug, Clone)]
+pub(super) enum Input {
+    Path(PathBuf),
+    Text(String, Format),
+}
+
+/// How a text that came without a file is named in errors and origins.
+const TEXT_NAME: &str = "<text>";
+
+/// What the files say, document by document in the order in which they apply.
+#[derive(Debug, Default)]
+pub(super) struct Loaded {
+    /// Paths are below the root.
+    pub(super) documents: Vec<(Source, Vec<Property>)>,
+    /// The first file that was written for Resilience4j.
+    pub(super) imported: Option<Arc<str>>,
+}
+
+/// A file that could be parsed.
+struct Parsed {
+    name: Arc<str>,
+    source: Source,
+    root: Root,
+    documents: Vec<Vec<Property>>,
+}
+
+/// Reads every input; what is wrong goes to the report.
+pub(super) fn load(
+    inputs: &[Input],
+    profiles: Option<Vec<String>>,
+    variables: &[(String, String)],
+    report: &mut Report,
+) -> Loaded {
+    let files: Vec<Parsed> =
+        inputs.iter().enumerate().filter_map(|(rank, input)| parse(input, rank, report)).collect();
+    let active = Active::new(profiles.unwrap_or_else(|| profiles_of(&files, variables)));
+
+    let mut applied: Vec<(&Parsed, &[Property])> = Vec::new();
+    for file in &files {
+        for document in &file.documents {
+            if applies(file, document, &active, report) {
+                applied.push((file, document));
+            }
+        }
+    }
+    let mut placeholders = Placeholders::new(variables);
+    for property in applied.iter().flat_map(|(_, document)| *document) {
+        if let Leaf::Text(text) = &property.leaf {
+            placeholders.define(&property.path, Arc::clone(&text.value));
+        }
+    }
+    let documents = applied
+        .into_iter()
+        .map(|(file, document)| {
+            (file.source.clone(), below_root(file, document, &placeholders, report))
+        })
+        .collect();
+    let imported = files.iter().find(|file| file.root == Root::Resilience4j);
+    Loaded { documents, imported: imported.map(|file| Arc::clone(&file.name)) }
+}
+
+fn parse(input: &Input, rank: usize, report: &mut Report) -> Option<Parsed> {
+    let name: Arc<str> = match input {
+        Input::Path(path) => path.display().to_string().into(),
+        Input::Text(..) => TEXT_NAME.into(),
+    };
+    let source = Source::file(rank, Arc::clone(&name));
+    let parsed = match input {
+        Input::Path(path) => read_file(path).and_then(|(text, format)| parse_text(&text, format)),
+        Input::Text(text, format) => parse_text(text, *format),
+    };
+    let mut refuse = |syntax: Syntax| {
+        report.problem(&source, syntax.line, Problem::new(syntax.message));
+    };
+    let (documents, problems) = parsed.map_err(&mut refuse).ok()?;
+    problems.into_iter().for_each(&mut refuse);
+    let root = Root::find(&documents)
+        .map_err(|(line, message)| refuse(Syntax::new(line, message)))
+        .ok()?;
+    Some(Parsed { name, source, root, documents })
+}
+
+fn parse_text(text: &str, format: Format) -> Result<node::Parsed, Syntax> {
+    if text.len() > MAX_BYTES {
+        return Err(Syntax::new(None, format!("larger than {MAX_BYTES} bytes")));
+    }
+    format.parse(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+fn read_file(path: &Path) -> Result<(String, Format), Syntax> {
+    let format = Format::of_path(path).ok_or_else(|| {
+        Syntax::new(
+            None,
+            "cannot tell the format; the name must end in .yaml, .yml, .toml, .properties or .json",
+        )
+    })?;
+    let read = || {
+        let mut bytes = Vec::new();
+        // One byte beyond the limit is enough to see that it is passed.
+        let limit = MAX_BYTES as u64 + 1;
+        File::open(path)?.take(limit).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let bytes = read().map_err(|error: std::io::Error| {
+        Syntax::new(None, format!("cannot read the file: {error}"))
+    })?;
+    if bytes.len() > MAX_BYTES {
+        return Err(Syntax::new(None, format!("larger than {MAX_BYTES} bytes")));
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok((text, format)),
+        // Java writes properties in ISO-8859-1, where every byte is the character of that number.
+        Err(error) if format == Format::Properties => {
+            Ok((error.as_bytes().iter().map(|byte| char::from(*byte)).collect(), format))
+        }
+        Err(error) => {
+            let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            let line = 1 + String::from_utf8_lossy(valid).matches('\n').count();
+            Err(Syntax::new(Some(line), "a byte is not UTF-8"))
+        }
+    }
+}
+
+/// The texts of a property in a document, whether it is a scalar, a list or given by index.
+fn texts<'a>(document: &'a [Property], wanted: &str) -> Vec<&'a str> {
+    let named = document.iter().filter(|property| {
+        let folded = folded(&property.path);
+        split_index(&folded).0 == wanted
+    });
+    named
+        .flat_map(|property| match &property.leaf {
+            Leaf::Text(text) => vec![&*text.value],
+            Leaf::List(items) => items.iter().map(|item| &*item.value).collect(),
+            Leaf::Empty | Leaf::Nested => Vec::new(),
+        })
+        .collect()
+}
+
+const ON_PROFILE: &str = "spring.config.activate.onprofile";
+/// How documents named their profiles before Spring Boot 2.4.
+const OLD_ON_PROFILE: &str = "spring.profiles";
+const ON_CLOUD: &str = "spring.config.activate.oncloudplatform";
+const ACTIVE_PROFILES: &str = "spring.profiles.active";
+
+/// The profiles that the files themselves make active, for want of an argument or a variable.
+fn profiles_of(files: &[Parsed], variables: &[(String, String)]) -> Vec<String> {
+    let placeholders = Placeholders::new(variables);
+    let unconditional = |document: &&Vec<Property>| conditions(document).is_empty();
+    let active = files
+        .iter()
+        .flat_map(|file| file.documents.iter().filter(unconditional))
+        .map(|document| texts(document, ACTIVE_PROFILES))
+        .rfind(|profiles| !profiles.is_empty());
+    active
+        .unwrap_or_default()
+        .into_iter()
+        .filter_map(|text| match placeholders.resolve(text) {
+            Ok(None) => Some(text.to_owned()),
+            Ok(resolved) => resolved,
+            Err(_) => None, // none of our settings: not ours to refuse
+        })
+        .flat_map(|text| profile::names(&text))
+        .collect()
+}
+
+fn conditions(document: &[Property]) -> Vec<&str> {
+    let mut conditions = texts(document, ON_PROFILE);
+    conditions.extend(texts(document, OLD_ON_PROFILE));
+    conditions
+}
+
+/// Whether a document is to be read under the active profiles.
+fn applies(file: &Parsed, document: &[Property], active: &Active, report: &mut Report) -> bool {
+    let line = document.first().and_then(|property| property.line);
+    if let Some(platform) = texts(document, ON_CLOUD).first() {
+        report.warn(format!(
+            "{}: a document for the cloud platform `{platform}` is left out; \
+             choose it by a profile instead",
+            file.source.place(line)
+        ));
+        return false;
+    }
+    let conditions = conditions(document);
+    if conditions.is_empty() {
+        return true;
+    }
+    match active.matches(conditions.iter().copied()) {
+        Ok(applies) => applies,
+        Err(message) => {
+            let condition = document.iter().find(|property| {
+                let folded = folded(&property.path);
+                [ON_PROFILE, OLD_ON_PROFILE].contains(&split_index(&folded).0)
+            });
+            let line = condition.and_then(|property| property.line);
+            let problem = Problem::new(message)
+                .path("spring.config.activate.on-profile")
+                .value(conditions.join(","));
+            report.problem(&file.source, line, problem);
+            false
+        }
+    }
+}
+
+/// The properties of ours in a document, placeholders replaced.
+fn below_root(
+    file: &Parsed,
+    document: &[Property],
+    placeholders: &Placeholders<'_>,
+    report: &mut Report,
+) -> Vec<Property> {
+    let mut ours = Vec::new();
+    for property in document {
+        let Some(first) = property.path.segments().first() else { continue };
+        if file.root.leaves_alone(&first.text) {
+            continue;
+        }
+        let path = property.path.without(file.root.length());
+        match replaced(&property.leaf, placeholders) {
+            Ok(leaf) => ours.push(Property { path, line: property.line, leaf }),
+            Err(message) => {
+                let mut problem = Problem::new(message).path(joined(path.segments()));
+                if let Some(shown) = property.leaf.shown() {
+                    problem = problem.value(shown);
+                }
+                report.problem(&file.source, property.line, problem);
+            }
+        }
+    }
+    ours
+}
+
+fn replaced(leaf: &Leaf, placeholders: &Placeholders<'_>) -> Result<Leaf, String> {
+    let replace = |text: &Text| {
+        Ok::<Text, String>(match placeholders.resolve(&text.value)? {
+            None => text.clone(),
+            Some(value) => Text { value: value.into(), written: Some(Arc::clone(&text.value)) },
+        })
+    };
+    Ok(match leaf {
+        Leaf::Text(text) => Leaf::Text(replace(text)?),
+        Leaf::List(items) => Leaf::List(items.iter().map(replace).collect::<Result<_, _>>()?),
+        Leaf::Empty | Leaf::Nested => leaf.clone(),
+    })
+}

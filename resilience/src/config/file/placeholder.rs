@@ -1,0 +1,232 @@
+//! Spring's `${name:default}`.
+
+use std::{cell::Cell, collections::HashMap, sync::Arc};
+
+use resilience_settings::canonical;
+
+use super::node::{MAX_BYTES, MAX_DEPTH};
+use crate::config::key_path::KeyPath;
+
+/// How many placeholders are replaced in one load, nested ones included, and how many bytes come
+/// of it: without a bound a few lines that name each other twice would take for ever.
+const MAX_REPLACED: usize = 100_000;
+const MAX_REPLACED_BYTES: usize = MAX_BYTES;
+
+/// Where placeholders find their values: the environment, then the properties of the files.
+#[derive(Debug)]
+pub(super) struct Placeholders<'a> {
+    variables: HashMap<&'a str, &'a str>,
+    properties: HashMap<String, Arc<str>>,
+    replaced: Cell<usize>,
+    replaced_bytes: Cell<usize>,
+}
+
+impl<'a> Placeholders<'a> {
+    pub(super) fn new(variables: &'a [(String, String)]) -> Self {
+        let variables = variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        Self {
+            variables: variables.collect(),
+            properties: HashMap::new(),
+            replaced: Cell::new(0),
+            replaced_bytes: Cell::new(0),
+        }
+    }
+
+    /// Makes a property known; later ones win.
+    pub(super) fn define(&mut self, path: &KeyPath, value: Arc<str>) {
+        self.properties.insert(folded(path), value);
+    }
+
+    /// The text with every placeholder replaced, or `None` when it has none.
+    ///
+    /// # Errors
+    ///
+    /// Names the placeholder that has no value, the circle, or the limit.
+    pub(super) fn resolve(&self, text: &str) -> Result<Option<String>, String> {
+        if !text.contains("${") {
+            return Ok(None);
+        }
+        self.expand(text, &mut Vec::new(), 0).map(Some)
+    }
+
+    fn expand(&self, text: &str, open: &mut Vec<String>, depth: usize) -> Result<String, String> {
+        if depth > MAX_DEPTH {
+            return Err(format!("placeholders nest deeper than {MAX_DEPTH} levels"));
+        }
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(start) = rest.find("${") {
+            out.push_str(&rest[..start]);
+            let Some(length) = closing(&rest[start + 2..]) else {
+                // No end: Spring takes it as it stands.
+                rest = &rest[start..];
+                break;
+            };
+            let inner = &rest[start + 2..start + 2 + length];
+            let value = self.replace(inner, open, depth)?;
+            self.replaced_bytes.set(self.replaced_bytes.get() + value.len());
+            if self.replaced_bytes.get() > MAX_REPLACED_BYTES {
+                return Err(format!("placeholders make more than {MAX_REPLACED_BYTES} bytes"));
+            }
+            out.push_str(&value);
+            rest = &rest[start + length + 3..];
+        }
+        out.push_str(rest);
+        Ok(out)
+    }
+
+    /// The value of what stands between `${` and `}`.
+    fn replace(&self, inner: &str, open: &mut Vec<String>, depth: usize) -> Result<String, String> {
+        self.replaced.set(self.replaced.get() + 1);
+        if self.replaced.get() > MAX_REPLACED {
+            return Err(format!("more than {MAX_REPLACED} placeholders are replaced"));
+        }
+        let (name, default) = match separator(inner) {
+            Some(at) => (&inner[..at], Some(&inner[at + 1..])),
+            None => (inner, None),
+        };
+        let name = self.expand(name, open, depth + 1)?.trim().to_owned();
+        if let Some(value) = self.variable(&name) {
+            return Ok(value.to_owned());
+        }
+        let folded_name = folded(&KeyPath::of(&name));
+        if let Some(value) = self.properties.get(&folded_name) {
+            if open.contains(&folded_name) {
+                return Err(format!("the placeholder ${{{name}}} leads back to itself"));
+            }
+            open.push(folded_name);
+            let value = self.expand(value, open, depth + 1);
+            open.pop();
+            return value;
+        }
+        match default {
+            Some(default) => self.expand(default, open, depth + 1),
+            None => Err(format!(
+                "the placeholder ${{{name}}} is set neither in the environment nor in the file \
+                 and has no default"
+            )),
+        }
+    }
+
+    /// A variable of exactly this name, or of the one that Spring makes of a property's name.
+    fn variable(&self, name: &str) -> Option<&str> {
+        let upper = name.to_uppercase().replace('.', "_");
+        [name, &upper.replace('-', ""), &upper.replace('-', "_")]
+            .into_iter()
+            .find_map(|name| self.variables.get(name).copied())
+    }
+}
+
+/// The form in which property names are compared.
+pub(super) fn folded(path: &KeyPath) -> String {
+    let segments: Vec<String> =
+        path.segments().iter().map(|segment| canonical(&segment.text)).collect();
+    segments.join(".")
+}
+
+/// The length up to the `}` that closes the placeholder which `text` is inside of.
+fn closing(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    let bytes = text.as_bytes();
+    for (at, byte) in bytes.iter().enumerate() {
+        match byte {
+            b'{' if at > 0 && bytes[at - 1] == b'$' => depth += 1,
+            b'}' if depth == 0 => return Some(at),
+            b'}' => depth -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Where the default begins: the first `:` that is not inside another placeholder.
+fn separator(inner: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    let bytes = inner.as_bytes();
+    for (at, byte) in bytes.iter().enumerate() {
+        match byte {
+            b'{' if at > 0 && bytes[at - 1] == b'$' => depth += 1,
+            b'}' => depth = depth.saturating_sub(1),
+            b':' if depth == 0 => return Some(at),
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolve(text: &str) -> Result<String, String> {
+        let variables = [
+            ("WAIT".to_owned(), "2s".to_owned()),
+            ("APP_NAME".to_owned(), "shop".to_owned()),
+            ("RAW".to_owned(), "${WAIT}".to_owned()),
+        ];
+        let mut placeholders = Placeholders::new(&variables);
+        for (name, value) in [
+            ("app.timeout", "5s"),
+            ("app.name", "file"),
+            ("app.again", "${app.timeout}"),
+            ("loop.a", "${loop.b}"),
+            ("loop.b", "x${loop.a}"),
+            ("key", "timeout"),
+        ] {
+            placeholders.define(&KeyPath::of(name), value.into());
+        }
+        placeholders.resolve(text).map(|resolved| resolved.unwrap_or_else(|| text.to_owned()))
+    }
+
+    #[test]
+    fn placeholders_are_replaced() {
+        for (text, expected) in [
+            ("plain", "plain"),
+            ("${WAIT}", "2s"),
+            ("a${WAIT}b${WAIT}", "a2sb2s"),
+            ("${NONE:3}", "3"),
+            ("${NONE:}", ""),
+            ("${NONE:http://x:1}", "http://x:1"),
+            ("${NONE:${WAIT}}", "2s"),
+            ("${NONE:${ALSO:7}}", "7"),
+            ("${app.timeout}", "5s"),
+            ("${app.again}", "5s"),
+            ("${app.${key}}", "5s"),
+            ("${app.name}", "shop"),
+            ("${RAW}", "${WAIT}"),
+            ("${open", "${open"),
+            ("$WAIT {x}", "$WAIT {x}"),
+        ] {
+            assert_eq!(resolve(text).unwrap(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_unset_placeholder_is_an_error() {
+        assert_eq!(
+            resolve("${NONE}").unwrap_err(),
+            "the placeholder ${NONE} is set neither in the environment nor in the file and has no \
+             default"
+        );
+    }
+
+    #[test]
+    fn a_circle_is_an_error() {
+        assert_eq!(
+            resolve("${loop.a}").unwrap_err(),
+            "the placeholder ${loop.a} leads back to itself"
+        );
+    }
+
+    #[test]
+    fn exploding_placeholders_are_stopped() {
+        let mut placeholders = Placeholders::new(&[]);
+        for level in 0..60 {
+            let name = format!("p{level}");
+            let value = format!("${{p{}:}}${{p{}:}}", level + 1, level + 1);
+            placeholders.define(&KeyPath::of(&name), value.into());
+        }
+        let error = placeholders.resolve("${p0}").unwrap_err();
+        assert_eq!(error, "more than 100000 placeholders are replaced");
+    }
+}

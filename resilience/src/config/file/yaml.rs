@@ -1,0 +1,226 @@
+use std::{borrow::Cow, collections::HashMap, sync::Arc};
+
+use saphyr_parser::{Event, Parser, ScalarStyle, Span};
+
+use super::node::{Budget, Member, Node, Parsed, Syntax, check_depth, flatten, refuse_duplicates};
+
+/// Reads YAML, and JSON as the part of YAML it is: every document of the stream.
+///
+/// The tree is built here from the parser's events, so that the limits hold while it grows.
+pub(super) fn parse(text: &str) -> Result<Parsed, Syntax> {
+    let mut builder = Builder {
+        budget: Budget::new(),
+        frames: Vec::new(),
+        anchors: HashMap::new(),
+        documents: Vec::new(),
+        problems: Vec::new(),
+    };
+    for event in Parser::new_from_str(text) {
+        let (event, span) = event.map_err(|error| {
+            Syntax::new(Some(error.marker().line()), format!("no valid YAML: {}", error.info()))
+        })?;
+        builder.event(event, line(span))?;
+    }
+    let Builder { documents, mut problems, .. } = builder;
+    let documents = documents.iter().map(|root| flatten(root, &mut problems)).collect();
+    Ok((documents, problems))
+}
+
+/// Reads JSON: one document, an object.
+pub(super) fn parse_json(text: &str) -> Result<Parsed, Syntax> {
+    let trimmed = text.trim_start();
+    if !trimmed.is_empty() && !trimmed.starts_with('{') {
+        let skipped = text.len() - trimmed.len();
+        let line = 1 + text[..skipped].matches('\n').count();
+        return Err(Syntax::new(Some(line), "no valid JSON: expected an object"));
+    }
+    let (documents, problems) = parse(text).map_err(|error| {
+        Syntax::new(error.line, error.message.replacen("no valid YAML", "no valid JSON", 1))
+    })?;
+    if documents.len() > 1 {
+        return Err(Syntax::new(None, "no valid JSON: more than one document"));
+    }
+    Ok((documents, problems))
+}
+
+fn line(span: Span) -> Option<usize> {
+    Some(span.start.line())
+}
+
+struct Builder {
+    budget: Budget,
+    frames: Vec<Frame>,
+    anchors: HashMap<usize, Anchored>,
+    documents: Vec<Node>,
+    problems: Vec<Syntax>,
+}
+
+/// A node that aliases may stand for, measured once.
+struct Anchored {
+    node: Node,
+    size: Size,
+}
+
+#[derive(Default, Clone, Copy)]
+struct Size {
+    nodes: usize,
+    bytes: usize,
+    depth: usize,
+}
+
+/// A sequence or map that is still open.
+struct Frame {
+    anchor: usize,
+    kind: Open,
+}
+
+enum Open {
+    Sequence(Vec<Node>),
+    Map {
+        members: Vec<Member>,
+        /// The key whose value comes next, its line, and whether it is a merge key.
+        key: Option<(Arc<str>, Option<usize>, bool)>,
+        /// The values of merge keys (`<<: *base`).
+        merged: Vec<Member>,
+    },
+}
+
+impl Builder {
+    fn event(&mut self, event: Event<'_>, line: Option<usize>) -> Result<(), Syntax> {
+        match event {
+            Event::Scalar(text, style, anchor, _) => self.scalar(text, style, anchor, line),
+            Event::SequenceStart(anchor, _) => self.open(anchor, Open::Sequence(Vec::new()), line),
+            Event::MappingStart(anchor, _) => {
+                let map = Open::Map { members: Vec::new(), key: None, merged: Vec::new() };
+                self.open(anchor, map, line)
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.close(line),
+            Event::Alias(id) => self.alias(id, line),
+            Event::Nothing
+            | Event::StreamStart
+            | Event::StreamEnd
+            | Event::DocumentStart(_)
+            | Event::DocumentEnd => Ok(()),
+        }
+    }
+
+    fn scalar(
+        &mut self,
+        text: Cow<'_, str>,
+        style: ScalarStyle,
+        anchor: usize,
+        line: Option<usize>,
+    ) -> Result<(), Syntax> {
+        self.budget.take(line, 1, text.len())?;
+        let plain = style == ScalarStyle::Plain;
+        let text: Arc<str> = text.into();
+        if let Some(Frame { kind: Open::Map { key: key @ None, .. }, .. }) = self.frames.last_mut()
+        {
+            let merge = plain && &*text == "<<";
+            if anchor > 0 {
+                let size = Size { nodes: 1, bytes: text.len(), depth: 0 };
+                let node = Node::Scalar(Arc::clone(&text));
+                self.anchors.insert(anchor, Anchored { node, size });
+            }
+            *key = Some((text, line, merge));
+            return Ok(());
+        }
+        let null = plain && matches!(&*text, "" | "~" | "null" | "Null" | "NULL");
+        self.complete(if null { Node::Null } else { Node::Scalar(text) }, anchor, line)
+    }
+
+    fn open(&mut self, anchor: usize, kind: Open, line: Option<usize>) -> Result<(), Syntax> {
+        self.budget.take(line, 1, 0)?;
+        self.frames.push(Frame { anchor, kind });
+        check_depth(line, self.frames.len())
+    }
+
+    fn close(&mut self, line: Option<usize>) -> Result<(), Syntax> {
+        let Some(frame) = self.frames.pop() else { return Ok(()) };
+        let node = match frame.kind {
+            Open::Sequence(items) => Node::Sequence(items),
+            Open::Map { mut members, merged, .. } => {
+                refuse_duplicates(&mut members, &mut self.problems);
+                for member in merged {
+                    // The map's own keys go before merged ones, earlier merged before later.
+                    if !members.iter().any(|own| own.key == member.key) {
+                        members.push(member);
+                    }
+                }
+                Node::Map(members)
+            }
+        };
+        self.complete(node, frame.anchor, line)
+    }
+
+    fn alias(&mut self, id: usize, line: Option<usize>) -> Result<(), Syntax> {
+        let Some(anchored) = self.anchors.get(&id) else {
+            return Err(Syntax::new(line, "an alias stands inside the node it names"));
+        };
+        self.budget.take(line, anchored.size.nodes, anchored.size.bytes)?;
+        check_depth(line, self.frames.len() + anchored.size.depth)?;
+        let node = anchored.node.clone();
+        if let Some(Frame { kind: Open::Map { key: key @ None, .. }, .. }) = self.frames.last_mut()
+            && let Node::Scalar(text) = &node
+        {
+            *key = Some((Arc::clone(text), line, false));
+            return Ok(());
+        }
+        self.complete(node, 0, line)
+    }
+
+    /// Puts a finished node where it belongs.
+    fn complete(&mut self, node: Node, anchor: usize, line: Option<usize>) -> Result<(), Syntax> {
+        if anchor > 0 {
+            let size = measure(&node);
+            self.anchors.insert(anchor, Anchored { node: node.clone(), size });
+        }
+        match self.frames.last_mut().map(|frame| &mut frame.kind) {
+            None => self.documents.push(node),
+            Some(Open::Sequence(items)) => items.push(node),
+            Some(Open::Map { members, key, merged }) => match key.take() {
+                None => return Err(Syntax::new(line, "a key must be plain text")),
+                Some((_, line, true)) => merge(node, line, merged)?,
+                Some((key, line, false)) => members.push(Member { key, line, value: node }),
+            },
+        }
+        Ok(())
+    }
+}
+
+/// What `<<:` brings in: the keys of one map or of several.
+fn merge(node: Node, line: Option<usize>, merged: &mut Vec<Member>) -> Result<(), Syntax> {
+    let maps = match node {
+        Node::Sequence(items) => items,
+        single => vec![single],
+    };
+    for map in maps {
+        let Node::Map(members) = map else {
+            return Err(Syntax::new(line, "`<<` takes a map or a list of maps"));
+        };
+        merged.extend(members);
+    }
+    Ok(())
+}
+
+fn measure(node: &Node) -> Size {
+    let mut size = Size { nodes: 1, ..Size::default() };
+    let mut add = |child: Size, key: usize| {
+        size.nodes += child.nodes + usize::from(key > 0);
+        size.bytes += child.bytes + key;
+        size.depth = size.depth.max(child.depth);
+    };
+    match node {
+        Node::Null => return size,
+        Node::Scalar(text) => {
+            size.bytes = text.len();
+            return size;
+        }
+        Node::Sequence(items) => items.iter().for_each(|item| add(measure(item), 0)),
+        Node::Map(members) => {
+            members.iter().for_each(|member| add(measure(&member.value), member.key.len()));
+        }
+    }
+    size.depth += 1;
+    size
+}

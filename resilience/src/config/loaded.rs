@@ -1,0 +1,211 @@
+use std::{fmt, sync::Arc};
+
+use resilience_settings::{Pattern, Value, nearest};
+
+use super::{
+    ConfigBuilder, Inline, Origin, Problem, Settings,
+    tree::{Entry, Group, Tree},
+};
+#[cfg(feature = "config")]
+use super::{ConfigError, Format};
+
+/// A configuration that was read and checked: what is declared, with the origin of every value.
+///
+/// The default one is empty: every instance works on built-in defaults. Clones share their content.
+///
+/// # Examples
+///
+/// ```
+/// use resilience::config::{Config, Format, Pattern};
+///
+/// let text = "
+/// retry:
+///   instances:
+///     payment: { max_attempts: 4, wait_duration: 200ms }
+/// ";
+/// let config = Config::from_str(text, Format::Yaml)?;
+/// assert!(config.declares(Pattern::Retry, "payment"));
+///
+/// let error = Config::from_str(&text.replace("200ms", "fast"), Format::Yaml).unwrap_err();
+/// assert!(error.to_string().starts_with("<text>:4: retry.instances.payment.wait_duration = fast:"));
+/// # Ok::<(), resilience::config::ConfigError>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct Config {
+    inner: Arc<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    tree: Tree,
+    strict: bool,
+    warnings: Vec<String>,
+}
+
+impl Config {
+    pub(super) fn new(tree: Tree, strict: bool, warnings: Vec<String>) -> Self {
+        Self { inner: Arc::new(Inner { tree, strict, warnings }) }
+    }
+
+    /// Starts a configuration from several sources.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use resilience::config::{Config, Pattern};
+    ///
+    /// let config = Config::builder()
+    ///     .env(false)
+    ///     .set("retry.instances.payment.max_attempts", "4")
+    ///     .load()?;
+    /// assert!(config.declares(Pattern::Retry, "payment"));
+    /// # Ok::<(), resilience::config::ConfigError>(())
+    /// ```
+    pub fn builder() -> ConfigBuilder {
+        ConfigBuilder::new()
+    }
+
+    /// Reads one file, in the format that its extension names, and the environment over it.
+    ///
+    /// # Errors
+    ///
+    /// Every problem at once: a missing or unreadable file, a text that is not of its format,
+    /// unknown keys, values out of range.
+    #[cfg(feature = "config")]
+    pub fn from_file(path: impl AsRef<std::path::Path>) -> Result<Config, ConfigError> {
+        Self::builder().file(path).load()
+    }
+
+    /// Reads a text, and the environment over it.
+    ///
+    /// # Errors
+    ///
+    /// Every problem at once, as with [`from_file`](Config::from_file).
+    #[cfg(feature = "config")]
+    pub fn from_str(text: &str, format: Format) -> Result<Config, ConfigError> {
+        Self::builder().text(text, format).load()
+    }
+
+    /// What was read and will surprise: settings without effect, old keys, unknown variables.
+    pub fn warnings(&self) -> &[String] {
+        &self.inner.warnings
+    }
+
+    /// Whether names and kinds that are used but not declared stop the start.
+    pub fn is_strict(&self) -> bool {
+        self.inner.strict
+    }
+
+    /// The declared instances of a pattern, as they are spelled, in the order of declaration.
+    pub fn instances(&self, pattern: Pattern) -> impl Iterator<Item = &str> {
+        self.entries(pattern).map(|entry| entry.name.as_str())
+    }
+
+    /// Whether an instance is declared under this name; case and separators do not count.
+    pub fn declares(&self, pattern: Pattern, name: &str) -> bool {
+        self.tree().section(pattern).is_some_and(|section| section.instances.get(name).is_some())
+    }
+
+    /// The declared name most like `name`, if one is near enough to be what was meant.
+    pub fn nearest_declared(&self, pattern: Pattern, name: &str) -> Option<&str> {
+        nearest(name, self.instances(pattern))
+    }
+
+    /// Every setting of every declared instance: its key path, value and origin.
+    ///
+    /// Arguments of attributes are not in it: they belong to the code, not to the configuration.
+    pub fn effective(&self) -> Vec<(String, Value, Origin)> {
+        let mut effective = Vec::new();
+        for pattern in Pattern::ALL {
+            for entry in self.entries(pattern) {
+                let settings = self.resolved(pattern, &entry.name);
+                effective.extend(settings.iter().map(|(key, value, origin)| {
+                    let path = instance_path(pattern, &entry.name);
+                    (format!("{path}.{key}"), value.clone(), origin.clone())
+                }));
+            }
+        }
+        effective
+    }
+
+    /// Runs a check over the settings of every declared instance, and of `configs.default`, on
+    /// which undeclared ones run.
+    ///
+    /// A problem's path is taken for a key; it is completed with the instance, and the place is
+    /// where that key's value was written. What several instances inherit is reported once.
+    pub(crate) fn check_instances(
+        &self,
+        check: impl Fn(&Settings) -> Vec<Problem>,
+    ) -> Vec<Problem> {
+        let mut problems: Vec<Problem> = Vec::new();
+        for (pattern, section) in self.tree().patterns() {
+            let default = section.configs.get("default").map(|entry| (Group::Configs, entry));
+            let instances = section.instances.iter().map(|entry| (Group::Instances, entry));
+            for (group, entry) in default.into_iter().chain(instances) {
+                let settings = match group {
+                    Group::Configs => self.resolved(pattern, ""),
+                    Group::Instances => self.resolved(pattern, &entry.name),
+                };
+                let path = format!("{pattern}.{}.{}", group.name(), entry.name);
+                for problem in check(&settings) {
+                    let problem = complete(problem, &settings, &path, entry);
+                    let known = problems.iter().any(|known| {
+                        known.place == problem.place && known.message == problem.message
+                    });
+                    if !known {
+                        problems.push(problem);
+                    }
+                }
+            }
+        }
+        problems
+    }
+
+    pub(super) fn tree(&self) -> &Tree {
+        &self.inner.tree
+    }
+
+    fn entries(&self, pattern: Pattern) -> impl Iterator<Item = &Entry> {
+        self.tree().section(pattern).into_iter().flat_map(|section| section.instances.iter())
+    }
+
+    fn resolved(&self, pattern: Pattern, name: &str) -> Settings {
+        self.resolve(pattern, name, &Inline::default())
+            .expect("without an attribute there is nothing that the load has not checked")
+    }
+}
+
+/// Adds place and full path to a problem of one key.
+fn complete(mut problem: Problem, settings: &Settings, path: &str, entry: &Entry) -> Problem {
+    let origin = match &problem.path {
+        Some(key) if settings.pattern().key(key).is_some() => settings.origin(key),
+        _ => Origin::Default,
+    };
+    problem.path = Some(match problem.path {
+        Some(key) => format!("{path}.{key}"),
+        None => path.to_owned(),
+    });
+    problem.place.get_or_insert_with(|| match origin {
+        Origin::File { file, line: Some(line), .. } => format!("{file}:{line}"),
+        Origin::File { file, line: None, .. } => file,
+        Origin::Environment(_) => origin.to_string(),
+        Origin::Default | Origin::Attribute(_) | Origin::Code => entry.spot.place.clone(),
+    });
+    problem
+}
+
+fn instance_path(pattern: Pattern, name: &str) -> String {
+    format!("{pattern}.{}.{name}", Group::Instances.name())
+}
+
+/// Shows what is declared, and no values.
+impl fmt::Debug for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = f.debug_struct("Config");
+        for (pattern, section) in self.tree().patterns() {
+            let names: Vec<&str> = section.instances.names().collect();
+            out.field(pattern.section(), &names);
+        }
+        out.field("strict", &self.inner.strict).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,119 @@
+use resilience_settings::{Pattern, Value, canonical};
+
+use super::{
+    Config, ConfigError, Origin, Problem, Settings,
+    reader::unknown_base,
+    tree::{Entries, Entry, Section},
+};
+
+/// The arguments of an attribute that are settings.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Inline {
+    /// Where the attribute stands, as `file:line`.
+    pub(crate) place: String,
+    /// Key and value, as the attribute has them.
+    pub(crate) values: Vec<(String, Value)>,
+    /// The base that the attribute names; the file's entry goes before it.
+    pub(crate) base_config: Option<String>,
+}
+
+const DEFAULT: &str = "default";
+
+impl Config {
+    /// The settings of an instance: built-in defaults, `configs.default`, the attribute's values,
+    /// the named bases, the instance's own; later ones win.
+    ///
+    /// # Errors
+    ///
+    /// Only the attribute can be wrong: the rest was checked when the configuration was loaded.
+    pub(crate) fn resolve(
+        &self,
+        pattern: Pattern,
+        name: &str,
+        inline: &Inline,
+    ) -> Result<Settings, ConfigError> {
+        let empty = Section::default();
+        let section = self.tree().section(pattern).unwrap_or(&empty);
+        let entry = section.instances.get(name);
+        let mut settings = Settings::defaults(pattern);
+        let mut problems = Vec::new();
+
+        for entry in chain(&section.configs, DEFAULT) {
+            overlay(&mut settings, entry);
+        }
+        for (key, value) in &inline.values {
+            let origin = Origin::Attribute(inline.place.clone());
+            if let Err(problem) = settings.set(key, value.clone(), origin) {
+                problems.push(problem.place(&inline.place));
+            }
+        }
+        let own = entry.and_then(|entry| entry.base.as_ref()).map(|base| base.name.as_str());
+        if let Some(base) = own.or(inline.base_config.as_deref()) {
+            if section.configs.get(base).is_none() && canonical(base) != DEFAULT {
+                let message = unknown_base(base, section.configs.names());
+                problems.push(
+                    Problem::new(message).place(&inline.place).path("base_config").value(base),
+                );
+            }
+            let bases = chain(&section.configs, base);
+            // `default` and what it is based on lie below everything already.
+            let default = bases.iter().rposition(|entry| canonical(&entry.name) == DEFAULT);
+            for entry in &bases[default.map_or(0, |at| at + 1)..] {
+                overlay(&mut settings, entry);
+            }
+        }
+        if let Some(entry) = entry {
+            overlay(&mut settings, entry);
+        }
+        switch_off(&mut settings, section);
+        if problems.is_empty() { Ok(settings) } else { Err(ConfigError::new(problems)) }
+    }
+
+    /// The settings that Resilience4j would give a declared circuit breaker: there a named base
+    /// does not inherit `default`, and an instance named like a config takes it for its base.
+    pub(super) fn as_resilience4j(section: &Section, entry: &Entry) -> Settings {
+        let mut settings = Settings::defaults(Pattern::CircuitBreaker);
+        let base = match &entry.base {
+            Some(base) => base.name.as_str(),
+            None if section.configs.get(&entry.name).is_some() => &entry.name,
+            None => DEFAULT,
+        };
+        for entry in chain(&section.configs, base) {
+            overlay(&mut settings, entry);
+        }
+        overlay(&mut settings, entry);
+        switch_off(&mut settings, section);
+        settings
+    }
+}
+
+/// The named config with all its bases, the lowest first.
+fn chain<'a>(configs: &'a Entries, name: &str) -> Vec<&'a Entry> {
+    let mut chain: Vec<&Entry> = Vec::new();
+    let mut next = configs.get(name);
+    while let Some(entry) = next {
+        // Circles were refused at load; while that check runs there may still be some.
+        if chain.iter().any(|seen| std::ptr::eq(*seen, entry)) {
+            break;
+        }
+        chain.push(entry);
+        next = entry.base.as_ref().and_then(|base| configs.get(&base.name));
+    }
+    chain.reverse();
+    chain
+}
+
+fn overlay(settings: &mut Settings, entry: &Entry) {
+    for (slot, (value, origin)) in &entry.values {
+        settings.put(*slot, value.clone(), origin.clone());
+    }
+}
+
+/// `enabled: false` of the pattern goes before everything else.
+fn switch_off(settings: &mut Settings, section: &Section) {
+    if let Some((false, origin)) = &section.enabled
+        && let Some((slot, _)) = settings.pattern().key("enabled")
+    {
+        settings.put(slot, Value::Bool(false), origin.clone());
+    }
+}
