@@ -188,7 +188,8 @@ pub fn format_duration(duration: Duration) -> String {
             };
             let n = seconds % above / length;
             if n > 0 {
-                out += &format!("{n}{unit}");
+                out += &n.to_string();
+                out += unit;
             }
         }
         return out;

@@ -85,7 +85,7 @@ impl Type {
             Type::Integer { min, max } => format!("a whole number from {min} to {max}"),
             Type::Float { min, min_exclusive, max, max_exclusive } => {
                 let low = if min_exclusive { "above" } else { "of at least" };
-                if max == f64::MAX {
+                if max >= f64::MAX {
                     return format!("a number {low} {min}");
                 }
                 let high = if max_exclusive { "below" } else { "up to" };

@@ -1,4 +1,15 @@
-//! Retry
+//! Retry, circuit breaker, rate limiter, time limiter and bulkhead as attributes on async functions.
+//!
+//! They compose in one fixed order, retry( circuit breaker( rate limiter( time limiter( bulkhead(
+//! body ))))), with one outermost fallback; instances are declared in a configuration file and live
+//! in a [registry](Resilience). The README has the quick start and the reference of the settings.
+//!
+//! Each pattern works without attributes too, alone ([`CircuitBreaker::call`]) or together in a
+//! [`Stack`].
+
+#[doc(hidden)]
+#[path = "private/mod.rs"]
+pub mod __private;
 pub mod bulkhead;
 pub mod circuit_breaker;
 mod clock;
@@ -6,9 +17,6 @@ pub mod config;
 mod error;
 pub mod events;
 mod kind;
-#[doc(hidden)]
-#[path = "private/mod.rs"]
-pub mod __private;
 pub mod rate_limiter;
 mod registry;
 pub mod retry;
@@ -19,10 +27,6 @@ pub mod time_limiter;
 
 pub use bulkhead::{Bulkhead, BulkheadConfig};
 pub use circuit_breaker::{CircuitBreaker, CircuitBreakerConfig};
-pub use rate_limiter::{RateLimiter, RateLimiterConfig};
-pub use thread_pool_bulkhead::{ThreadPoolBulkhead, ThreadPoolBulkheadConfig};
-pub use retry::{Retry, RetryConfig};
-pub use time_limiter::{TimeLimiter, TimeLimiterConfig};
 pub use clock::{Clock, ManualClock, Sleep};
 pub use config::{Config, ConfigError};
 pub use error::{
@@ -30,6 +34,10 @@ pub use error::{
     TimedOut,
 };
 pub use kind::ErrorKind;
+pub use rate_limiter::{RateLimiter, RateLimiterConfig};
 pub use registry::{Resilience, global, init, init_for};
+pub use retry::{Retry, RetryConfig};
 pub use rules::{Facts, Rules};
 pub use stack::{Stack, StackBuilder};
+pub use thread_pool_bulkhead::{ThreadPoolBulkhead, ThreadPoolBulkheadConfig};
+pub use time_limiter::{TimeLimiter, TimeLimiterConfig};

@@ -40,11 +40,13 @@ struct Inner {
     tree: Tree,
     strict: bool,
     warnings: Vec<String>,
+    /// Whether somebody loaded it, be it from an empty file.
+    loaded: bool,
 }
 
 impl Config {
     pub(super) fn new(tree: Tree, strict: bool, warnings: Vec<String>) -> Self {
-        Self { inner: Arc::new(Inner { tree, strict, warnings }) }
+        Self { inner: Arc::new(Inner { tree, strict, warnings, loaded: true }) }
     }
 
     /// Starts a configuration from several sources.
@@ -94,6 +96,11 @@ impl Config {
     /// Whether names and kinds that are used but not declared stop the start.
     pub fn is_strict(&self) -> bool {
         self.inner.strict
+    }
+
+    /// Whether there is a place to declare instances in: false for the default configuration only.
+    pub(crate) fn is_loaded(&self) -> bool {
+        self.inner.loaded
     }
 
     /// The declared instances of a pattern, as they are spelled, in the order of declaration.

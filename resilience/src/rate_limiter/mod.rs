@@ -40,5 +40,3 @@ pub use config::{RateLimiterConfig, RateLimiterConfigBuilder, Refill};
 pub use event::{RateLimiterEvent, RateLimiterEventKind};
 pub use limiter::RateLimiter;
 pub use metrics::RateLimiterMetrics;
-
-pub(crate) use turn::Turn;

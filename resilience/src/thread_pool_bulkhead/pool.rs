@@ -206,10 +206,6 @@ impl ThreadPoolBulkhead {
         Ok(Job::on_pool(desk, self.clone(), id))
     }
 
-    pub(crate) fn clock(&self) -> &Clock {
-        &self.shared().clock
-    }
-
     /// Whether the bulkhead acts; with a disabled one every call gets a thread of its own.
     pub(crate) fn is_enabled(&self) -> bool {
         self.shared().enabled.load(Ordering::Relaxed)

@@ -5,6 +5,7 @@
 
 pub mod circuit_breaker;
 mod json;
+pub mod retry;
 
 pub use json::Fields;
 

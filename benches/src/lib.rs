@@ -1,0 +1,1 @@
+//! What a protected call costs: `cargo bench -p resilience-bench`.

@@ -1,0 +1,226 @@
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Arc, OnceLock, atomic::Ordering},
+    time::Duration,
+};
+
+use resilience_settings::{Pattern, Value, canonical};
+
+use super::{Inner, global, scope};
+use crate::{
+    config::Inline,
+    stack::{Handle, Layers, Pass},
+};
+
+/// An annotated function: what its attributes say, known to the whole program before it runs.
+#[derive(Debug)]
+pub struct SiteSpec {
+    /// The function's path.
+    pub function: &'static str,
+    /// The source file.
+    pub file: &'static str,
+    /// The line of the function.
+    pub line: u32,
+    /// The package that the function is in.
+    pub krate: &'static str,
+    /// Its layers, in the order in which they are composed.
+    pub layers: &'static [LayerSpec],
+    /// How many permissions a call takes of the rate limiter.
+    pub permits: u32,
+    /// Whether the body runs on after a timeout.
+    pub detach: bool,
+}
+
+/// One attribute of an annotated function.
+#[derive(Debug)]
+pub struct LayerSpec {
+    /// The pattern.
+    pub pattern: Pattern,
+    /// The instance's name: the one given, or the function's.
+    pub name: &'static str,
+    /// Whether the name was given.
+    pub named: bool,
+    /// The inline settings.
+    pub inline: &'static [(&'static str, InlineValue)],
+    /// The configuration that the instance is based on, where given inline.
+    pub base_config: Option<&'static str>,
+}
+
+/// An inline setting's value in a form that a static can hold.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum InlineValue {
+    /// A truth value.
+    Bool(bool),
+    /// A whole number.
+    Integer(u64),
+    /// A number with a fraction.
+    Float(f64),
+    /// A duration in nanoseconds.
+    Nanos(u64),
+    /// A word of an enumeration.
+    Word(&'static str),
+    /// A list of error kinds.
+    Kinds(&'static [&'static str]),
+}
+
+impl From<InlineValue> for Value {
+    fn from(value: InlineValue) -> Self {
+        match value {
+            InlineValue::Bool(b) => Value::Bool(b),
+            InlineValue::Integer(n) => Value::Integer(n),
+            InlineValue::Float(x) => Value::Float(x),
+            InlineValue::Nanos(nanos) => Value::Duration(Duration::from_nanos(nanos)),
+            InlineValue::Word(word) => Value::Word(word.to_owned()),
+            InlineValue::Kinds(kinds) => {
+                Value::Kinds(kinds.iter().map(|kind| (*kind).to_owned()).collect())
+            }
+        }
+    }
+}
+
+impl SiteSpec {
+    /// Where the function is, as `file:line`.
+    pub(super) fn place(&self) -> String {
+        format!("{}:{}", self.file, self.line)
+    }
+}
+
+impl fmt::Display for SiteSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` at {}:{}", self.function, self.file, self.line)
+    }
+}
+
+impl LayerSpec {
+    pub(super) fn is_inline(&self) -> bool {
+        !self.inline.is_empty() || self.base_config.is_some()
+    }
+
+    pub(super) fn to_inline(&self, site: &SiteSpec) -> Inline {
+        Inline {
+            place: site.place(),
+            values: self.inline.iter().map(|(k, v)| ((*k).to_owned(), (*v).into())).collect(),
+            base_config: self.base_config.map(str::to_owned),
+        }
+    }
+}
+
+/// The static behind an annotated function: its spec, and the instances it has found.
+#[derive(Debug)]
+pub struct CallSite {
+    spec: &'static SiteSpec,
+    found: OnceLock<Found>,
+}
+
+/// The instances of the process registry, as of one of its epochs.
+#[derive(Debug)]
+struct Found {
+    registry: &'static Inner,
+    epoch: u64,
+    layers: Layers,
+}
+
+impl CallSite {
+    /// The call site of a function.
+    pub const fn new(spec: &'static SiteSpec) -> Self {
+        Self { spec, found: OnceLock::new() }
+    }
+
+    pub(super) fn spec(&self) -> &'static SiteSpec {
+        self.spec
+    }
+
+    /// Starts a call on the instances of the present scope, or of the process registry.
+    pub fn enter(&'static self) -> Pass {
+        if let Some(registry) = scope::current() {
+            return Pass::new(Handle::Shared(registry.inner.layers_of(self)));
+        }
+        let found = self.found.get_or_init(|| {
+            let registry = &*global::registry().inner;
+            // Read before the instances are: a removal in between makes this entry stale.
+            let epoch = registry.epoch.load(Ordering::Acquire);
+            Found { registry, epoch, layers: registry.find_layers(self.spec) }
+        });
+        if found.registry.epoch.load(Ordering::Acquire) == found.epoch {
+            Pass::new(Handle::Static(&found.layers))
+        } else {
+            Pass::new(Handle::Shared(found.registry.layers_of(self)))
+        }
+    }
+}
+
+/// The registration of a call site, collected over the whole program.
+#[derive(Debug)]
+pub struct RegisteredSite(pub &'static CallSite);
+
+inventory::collect!(RegisteredSite);
+
+/// Every annotated function of the program.
+pub(super) fn sites() -> impl Iterator<Item = &'static SiteSpec> {
+    inventory::iter::<RegisteredSite>.into_iter().map(|site| site.0.spec())
+}
+
+/// The function that gives an instance inline settings, if any does.
+pub(super) fn inline_of(
+    pattern: Pattern,
+    name: &str,
+) -> Option<(&'static SiteSpec, &'static LayerSpec)> {
+    type ByName = HashMap<(Pattern, String), (&'static SiteSpec, &'static LayerSpec)>;
+    static INLINE: OnceLock<ByName> = OnceLock::new();
+    let by_name = INLINE.get_or_init(|| {
+        let mut by_name = ByName::new();
+        for site in sites() {
+            for layer in site.layers.iter().filter(|layer| layer.is_inline()) {
+                by_name.entry((layer.pattern, canonical(layer.name))).or_insert((site, layer));
+            }
+        }
+        by_name
+    });
+    by_name.get(&(pattern, canonical(name))).copied()
+}
+
+/// The layers that a registry has looked up for its call sites, by the site's address.
+pub(super) type SiteCache = HashMap<usize, (u64, Arc<Layers>)>;
+
+impl Inner {
+    /// The instances for a call site, looked up again after an instance was removed.
+    fn layers_of(&self, site: &'static CallSite) -> Arc<Layers> {
+        let key = std::ptr::from_ref(site).addr();
+        let epoch = self.epoch.load(Ordering::Acquire);
+        if let Some((seen, layers)) = self.site_cache.read().get(&key)
+            && *seen == epoch
+        {
+            return Arc::clone(layers);
+        }
+        let layers = Arc::new(self.find_layers(site.spec));
+        self.site_cache.write().insert(key, (epoch, Arc::clone(&layers)));
+        layers
+    }
+
+    fn find_layers(&self, site: &'static SiteSpec) -> Layers {
+        let mut layers =
+            Layers { permits: site.permits, clock: self.clock.clone(), ..Layers::default() };
+        for layer in site.layers {
+            self.warn_if_undeclared(site, layer);
+            let name = layer.name;
+            match layer.pattern {
+                Pattern::Retry => layers.retry = Some(self.instance(&self.retries, name)),
+                Pattern::CircuitBreaker => {
+                    layers.circuit_breaker = Some(self.instance(&self.circuit_breakers, name));
+                }
+                Pattern::RateLimiter => {
+                    layers.rate_limiter = Some(self.instance(&self.rate_limiters, name));
+                }
+                Pattern::TimeLimiter => {
+                    layers.time_limiter = Some(self.instance(&self.time_limiters, name));
+                }
+                Pattern::Bulkhead => layers.bulkhead = Some(self.instance(&self.bulkheads, name)),
+                Pattern::ThreadPoolBulkhead => {
+                    layers.thread_pool = Some(self.instance(&self.thread_pools, name));
+                }
+            }
+        }
+        layers
+    }
+}

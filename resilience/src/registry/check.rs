@@ -1,0 +1,297 @@
+//! What can be found wrong before the first call: the configuration against itself, against the
+//! error kinds that the program declares, and against its annotated functions.
+
+use std::collections::{BTreeMap, HashSet};
+
+use resilience_settings::{Pattern, canonical, nearest};
+
+use super::{call_site, instances, resolve};
+use crate::{
+    config::{Config, ConfigError, Origin, Problem, Settings},
+    kind,
+    registry::{LayerSpec, SiteSpec},
+};
+
+/// For whose functions `strict: true` turns warnings into errors.
+pub(super) enum Strict<'a> {
+    /// The functions of the package that this source file belongs to.
+    CrateAround(&'a str),
+    /// The functions of the packages of these names.
+    Crates(&'a [&'a str]),
+}
+
+impl Strict<'_> {
+    fn covers(&self, site: &SiteSpec) -> bool {
+        match self {
+            Strict::CrateAround(file) => package_root(file) == package_root(site.file),
+            Strict::Crates(names) => {
+                names.iter().any(|name| canonical(name) == canonical(site.krate))
+            }
+        }
+    }
+}
+
+/// The folder of the package that a source file belongs to, as far as the path tells: what comes
+/// before `src`, or before `tests`, `examples` or `benches` where there is no `src`.
+fn package_root(file: &str) -> &str {
+    let parts = || {
+        file.split_inclusive(['/', '\\']).scan(0, |start, part| {
+            let at = *start;
+            *start += part.len();
+            Some((at, part.trim_end_matches(['/', '\\'])))
+        })
+    };
+    let source = parts().find(|(_, part)| *part == "src");
+    let beside = || parts().filter(|(_, part)| ["tests", "examples", "benches"].contains(part));
+    let (end, _) = source.or_else(|| beside().last()).unwrap_or((0, ""));
+    &file[..end]
+}
+
+/// Collects what is wrong and what is questionable.
+#[derive(Default)]
+struct Findings {
+    problems: Vec<Problem>,
+    warnings: Vec<String>,
+}
+
+impl Findings {
+    /// A problem under `strict`, else a warning.
+    fn strict(&mut self, strict: bool, problem: Problem) {
+        if strict { self.problems.push(problem) } else { self.warnings.push(problem.to_string()) }
+    }
+
+    fn finish(self) -> Result<Vec<String>, ConfigError> {
+        if self.problems.is_empty() {
+            Ok(self.warnings)
+        } else {
+            Err(ConfigError::new(self.problems))
+        }
+    }
+}
+
+/// Checks a configuration by itself; gives the warnings.
+pub(super) fn of_config(config: &Config) -> Result<Vec<String>, ConfigError> {
+    let mut findings = Findings::default();
+    config_alone(config, &mut findings);
+    findings.finish()
+}
+
+/// Checks a configuration against the whole program; gives the warnings.
+pub(super) fn at_start(config: &Config, strict: &Strict<'_>) -> Result<Vec<String>, ConfigError> {
+    let mut findings = Findings::default();
+    config_alone(config, &mut findings);
+    let sites: Vec<_> = call_site::sites().collect();
+    inline_settings(config, &sites, &mut findings);
+    omitted_names(&sites, &mut findings);
+    for site in &sites {
+        let strict = config.is_strict() && strict.covers(site);
+        for layer in site.layers {
+            if let Some(problem) = other_bulkhead(config, site, layer) {
+                findings.problems.push(problem);
+            } else if let Some(message) = undeclared(config, site, layer) {
+                findings.strict(strict, Problem::new(message));
+            }
+            if let Some(problem) = runs_on_without_detach(config, site, layer) {
+                findings.strict(strict, problem);
+            }
+        }
+    }
+    unused(config, &sites, &mut findings);
+    findings.finish()
+}
+
+fn config_alone(config: &Config, findings: &mut Findings) {
+    findings.warnings.extend(config.warnings().iter().cloned());
+    findings.problems.extend(config.check_instances(instances::check));
+    kinds(config, findings);
+}
+
+/// Error kinds that no code declares: such an entry can never match.
+fn kinds(config: &Config, findings: &mut Findings) {
+    let declared: HashSet<&str> = kind::declared().collect();
+    for pattern in [Pattern::CircuitBreaker, Pattern::Retry] {
+        for name in config.instances(pattern) {
+            let Ok(settings) = resolve(config, pattern, name) else { continue };
+            for key in ["record_errors", "retry_errors", "ignore_errors"] {
+                if pattern.key(key).is_some() {
+                    list(name, &settings, key, &declared, config.is_strict(), findings);
+                }
+            }
+        }
+    }
+}
+
+fn list(
+    name: &str,
+    settings: &Settings,
+    key: &str,
+    declared: &HashSet<&str>,
+    strict: bool,
+    findings: &mut Findings,
+) {
+    let kinds = settings.kinds(key);
+    let unknown: Vec<_> = kinds.iter().filter(|kind| !declared.contains(kind.as_str())).collect();
+    let at = |problem: Problem| {
+        let problem = problem.path(format!("{}.instances.{name}.{key}", settings.pattern()));
+        match settings.origin(key) {
+            Origin::File { file, line: Some(line), .. } => problem.place(format!("{file}:{line}")),
+            Origin::Default => problem,
+            origin => problem.place(origin.to_string()),
+        }
+    };
+    if key == "record_errors" && !kinds.is_empty() && unknown.len() == kinds.len() {
+        findings.problems.push(at(Problem::new(
+            "no linked error type declares any of these kinds, so the breaker could never open; \
+             derive `ErrorKind` for the errors that are meant",
+        )
+        .value(kinds.join(", "))));
+        return;
+    }
+    for kind in unknown {
+        let hint = match nearest(kind, declared.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "declare it with `#[derive(ErrorKind)]` or remove it".to_owned(),
+        };
+        let problem = Problem::new(format!("no linked error type declares this kind; {hint}"));
+        findings.strict(strict, at(problem.value(kind.as_str())));
+    }
+}
+
+/// Inline settings: they must agree wherever one instance has them, and make sense with the file's.
+fn inline_settings(config: &Config, sites: &[&'static SiteSpec], findings: &mut Findings) {
+    let mut first: BTreeMap<(Pattern, String), (&SiteSpec, &LayerSpec)> = BTreeMap::new();
+    for &site in sites {
+        for layer in site.layers.iter().filter(|layer| layer.is_inline()) {
+            let (pattern, name) = (layer.pattern, layer.name);
+            match first.get(&(pattern, canonical(name))) {
+                Some((other_site, other)) if !same_inline(layer, other) => {
+                    findings.problems.push(Problem::new(format!(
+                        "{site} and {other_site} give {pattern} '{name}' different inline \
+                         settings; use two names or declare it in the configuration"
+                    )));
+                }
+                Some(_) => {}
+                None => {
+                    first.insert((pattern, canonical(name)), (site, layer));
+                    match config.resolve(pattern, name, &layer.to_inline(site)) {
+                        Ok(settings) => {
+                            findings.problems.extend(
+                                instances::check(&settings)
+                                    .into_iter()
+                                    .map(|problem| problem.place(site.to_string())),
+                            );
+                        }
+                        Err(error) => findings.problems.extend(error.problems().iter().cloned()),
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn same_inline(a: &LayerSpec, b: &LayerSpec) -> bool {
+    let covers = |a: &LayerSpec, b: &LayerSpec| a.inline.iter().all(|pair| b.inline.contains(pair));
+    a.base_config == b.base_config && covers(a, b) && covers(b, a)
+}
+
+/// Two functions of one name that both left `name` out would share an instance by accident.
+fn omitted_names(sites: &[&'static SiteSpec], findings: &mut Findings) {
+    let mut first: BTreeMap<(Pattern, String), &SiteSpec> = BTreeMap::new();
+    for &site in sites {
+        for layer in site.layers.iter().filter(|layer| !layer.named) {
+            let (pattern, name) = (layer.pattern, layer.name);
+            if let Some(other) = first.insert((pattern, canonical(name)), site) {
+                let attribute = pattern.attribute();
+                findings.problems.push(Problem::new(format!(
+                    "{site} and {other} both leave out the name of #[{attribute}] and would share \
+                     the instance '{name}'; write `name = \"…\"` at each"
+                )));
+            }
+        }
+    }
+}
+
+/// What to say when nobody declares the instance that a function uses.
+pub(super) fn undeclared(config: &Config, site: &SiteSpec, layer: &LayerSpec) -> Option<String> {
+    let (pattern, name) = (layer.pattern, layer.name);
+    if !config.is_loaded() || layer.is_inline() || config.declares(pattern, name) {
+        return None;
+    }
+    let hint = config
+        .nearest_declared(pattern, name)
+        .map(|near| format!("; did you mean '{near}'?"))
+        .unwrap_or_default();
+    Some(format!(
+        "{site} uses {pattern} '{name}', which the configuration does not declare: it works on \
+         defaults{hint}"
+    ))
+}
+
+/// `#[bulkhead]` and its section must agree on the type.
+fn other_bulkhead(config: &Config, site: &SiteSpec, layer: &LayerSpec) -> Option<Problem> {
+    let (other, write) = match layer.pattern {
+        Pattern::Bulkhead => (Pattern::ThreadPoolBulkhead, "`type = \"thread_pool\"`"),
+        Pattern::ThreadPoolBulkhead => (Pattern::Bulkhead, "`type = \"semaphore\"`"),
+        _ => return None,
+    };
+    let (pattern, name) = (layer.pattern, layer.name);
+    (config.declares(other, name) && !config.declares(pattern, name)).then(|| {
+        Problem::new(format!(
+            "{site} uses '{name}' as {pattern}, but it is declared under {other}; write {write} at \
+             the attribute or move the entry"
+        ))
+    })
+}
+
+/// A future that is not `detach` is always cancelled, whatever the configuration says.
+fn runs_on_without_detach(config: &Config, site: &SiteSpec, layer: &LayerSpec) -> Option<Problem> {
+    if layer.pattern != Pattern::TimeLimiter || site.detach {
+        return None;
+    }
+    let settings = resolve(config, layer.pattern, layer.name).ok()?;
+    if settings.bool("cancel_running_future") {
+        return None;
+    }
+    let path = format!("{}.instances.{}.cancel_running_future", layer.pattern, layer.name);
+    let message = format!(
+        "{site} is cancelled when it times out all the same; write \
+         `#[time_limiter(…, detach)]` there if it is to run on"
+    );
+    Some(Problem::new(message).path(path).value("false"))
+}
+
+/// Instances that no annotated function uses: most often a misspelt name. A program without
+/// annotations looks its instances up by itself.
+fn unused(config: &Config, sites: &[&'static SiteSpec], findings: &mut Findings) {
+    if sites.is_empty() {
+        return;
+    }
+    let used: HashSet<(Pattern, String)> = sites
+        .iter()
+        .flat_map(|site| site.layers)
+        .map(|layer| (layer.pattern, canonical(layer.name)))
+        .collect();
+    for pattern in Pattern::ALL {
+        for name in config.instances(pattern) {
+            if !used.contains(&(pattern, canonical(name))) {
+                findings.warnings.push(format!(
+                    "{pattern} '{name}' is declared, but no annotated function uses it"
+                ));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_one_package_have_one_root() {
+        assert_eq!(package_root("examples/src/order/http.rs"), "examples/");
+        assert_eq!(package_root("tests/tests/macros.rs"), "tests/");
+        assert_eq!(package_root("resilience/tests/init.rs"), "resilience/");
+        assert_eq!(package_root("/home/me/app/src/main.rs"), "/home/me/app/");
+        assert_eq!(package_root("src/main.rs"), "");
+    }
+}

@@ -1,0 +1,283 @@
+//! Instances by name.
+//!
+//! Annotated functions find their instances here: in the process registry, or in the registry whose
+//! [`scope`](Resilience::scope) they run in. An instance keeps its identity for as long as it is not
+//! removed; every look-up of a name, in any spelling, gives a handle to the same one.
+
+mod call_site;
+mod check;
+mod global;
+mod instances;
+mod scope;
+
+use std::{
+    collections::HashSet,
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use parking_lot::{Mutex, RwLock};
+use resilience_settings::{Pattern, Value, canonical, check_name};
+
+use self::{
+    call_site::{LayerSpec as Layer, SiteCache, SiteSpec as Site, inline_of},
+    instances::{Instances, Managed},
+};
+use crate::{
+    Bulkhead, CircuitBreaker, RateLimiter, Retry, ThreadPoolBulkhead, TimeLimiter,
+    clock::Clock,
+    config::{Config, ConfigError, Inline, Origin, Settings},
+};
+
+pub use global::{global, init, init_for};
+
+#[doc(hidden)]
+pub use call_site::{CallSite, InlineValue, LayerSpec, RegisteredSite, SiteSpec};
+
+pub(crate) use scope::in_present_scope;
+
+/// A registry of instances; a cheap handle.
+///
+/// # Examples
+///
+/// ```
+/// use resilience::{Config, Resilience, config::Format};
+///
+/// let text = "
+/// circuitbreaker:
+///   instances:
+///     paymentCb: { failure_rate_threshold: 20 }
+/// ";
+/// let registry = Resilience::from_config(Config::from_str(text, Format::Yaml)?)?;
+/// let breaker = registry.circuit_breaker("payment-cb"); // any spelling of the name
+/// assert_eq!(breaker.config().failure_rate_threshold(), 20.0);
+/// # Ok::<(), resilience::ConfigError>(())
+/// ```
+#[derive(Clone)]
+pub struct Resilience {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    clock: Clock,
+    config: RwLock<Arc<Config>>,
+    circuit_breakers: Instances<CircuitBreaker>,
+    retries: Instances<Retry>,
+    rate_limiters: Instances<RateLimiter>,
+    time_limiters: Instances<TimeLimiter>,
+    bulkheads: Instances<Bulkhead>,
+    thread_pools: Instances<ThreadPoolBulkhead>,
+    /// Grows with every removal; what call sites have found before is then looked up again.
+    epoch: AtomicU64,
+    site_cache: RwLock<SiteCache>,
+    warnings: Mutex<Vec<String>>,
+    warned: Mutex<HashSet<(Pattern, String)>>,
+}
+
+impl Resilience {
+    /// Makes a registry of its own, with every declared instance.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with the configuration, at once.
+    pub fn from_config(config: Config) -> Result<Self, ConfigError> {
+        Self::with_clock(config, Clock::system())
+    }
+
+    /// Makes a registry of its own whose instances take their time from `clock`.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with the configuration, at once.
+    pub fn with_clock(config: Config, clock: Clock) -> Result<Self, ConfigError> {
+        let warnings = check::of_config(&config)?;
+        let registry = Self::on(clock);
+        registry.inner.adopt(config);
+        for warning in warnings {
+            registry.inner.warn(warning);
+        }
+        Ok(registry)
+    }
+
+    fn empty() -> Self {
+        Self::on(Clock::system())
+    }
+
+    fn on(clock: Clock) -> Self {
+        Self {
+            inner: Arc::new(Inner {
+                clock,
+                config: RwLock::default(),
+                circuit_breakers: Instances::default(),
+                retries: Instances::default(),
+                rate_limiters: Instances::default(),
+                time_limiters: Instances::default(),
+                bulkheads: Instances::default(),
+                thread_pools: Instances::default(),
+                epoch: AtomicU64::new(0),
+                site_cache: RwLock::default(),
+                warnings: Mutex::default(),
+                warned: Mutex::default(),
+            }),
+        }
+    }
+
+    /// Removes the instances of this name, of every pattern; tells whether there was one.
+    ///
+    /// Calls in flight finish on the removed instances. The next use of the name makes a new one.
+    pub fn remove(&self, name: &str) -> bool {
+        let inner = &*self.inner;
+        let removed = [
+            inner.circuit_breakers.remove(name),
+            inner.retries.remove(name),
+            inner.rate_limiters.remove(name),
+            inner.time_limiters.remove(name),
+            inner.bulkheads.remove(name),
+            inner.thread_pools.remove(name),
+        ];
+        inner.epoch.fetch_add(1, Ordering::AcqRel);
+        removed.contains(&true)
+    }
+
+    /// The configuration that is in force.
+    pub fn config(&self) -> Arc<Config> {
+        Arc::clone(&self.inner.config.read())
+    }
+
+    /// Every setting of every declared instance: its key path, its value and where it came from.
+    pub fn effective_config(&self) -> Vec<(String, Value, Origin)> {
+        self.config().effective()
+    }
+
+    /// What was found questionable so far: at start, and when a name was used that nobody declares.
+    pub fn warnings(&self) -> Vec<String> {
+        self.inner.warnings.lock().clone()
+    }
+}
+
+macro_rules! accessors {
+    ($($get:ident, $find:ident, $all:ident, $field:ident: $instance:ident, $noun:literal;)*) => {
+        impl Resilience {
+            $(
+                #[doc = concat!("The ", $noun, " of this name, made from the configuration when it is not there yet.")]
+                ///
+                /// # Panics
+                ///
+                /// When the name is empty, longer than 200 characters or has control characters.
+                pub fn $get(&self, name: &str) -> $instance {
+                    self.inner.instance(&self.inner.$field, name)
+                }
+
+                #[doc = concat!("The ", $noun, " of this name, if there is one.")]
+                pub fn $find(&self, name: &str) -> Option<$instance> {
+                    self.inner.$field.find(name)
+                }
+
+                #[doc = concat!("Every ", $noun, ", sorted by name.")]
+                pub fn $all(&self) -> Vec<$instance> {
+                    self.inner.$field.all()
+                }
+            )*
+        }
+    };
+}
+
+accessors! {
+    circuit_breaker, find_circuit_breaker, circuit_breakers, circuit_breakers: CircuitBreaker, "circuit breaker";
+    retry, find_retry, retries, retries: Retry, "retry";
+    rate_limiter, find_rate_limiter, rate_limiters, rate_limiters: RateLimiter, "rate limiter";
+    time_limiter, find_time_limiter, time_limiters, time_limiters: TimeLimiter, "time limiter";
+    bulkhead, find_bulkhead, bulkheads, bulkheads: Bulkhead, "bulkhead";
+    thread_pool_bulkhead, find_thread_pool_bulkhead, thread_pool_bulkheads, thread_pools: ThreadPoolBulkhead, "thread-pool bulkhead";
+}
+
+impl Inner {
+    fn instance<T: Managed>(&self, instances: &Instances<T>, name: &str) -> T {
+        instances.get_or_create(name, || {
+            if let Err(error) = check_name(name) {
+                panic!("{error}: {name:?}");
+            }
+            // The spelling of the first use is the instance's; all others find it.
+            T::create(name.into(), self.settings_of::<T>(name), self.clock.clone())
+        })
+    }
+
+    /// The configuration of an instance. What is wrong here came past `init`: it is reported, and
+    /// the instance works on its built-in defaults rather than taking the caller down.
+    fn settings_of<T: Managed>(&self, name: &str) -> T::Config {
+        let config = Arc::clone(&self.config.read());
+        let read = resolve(&config, T::PATTERN, name)
+            .and_then(|settings| T::read(&settings).map_err(ConfigError::new));
+        read.unwrap_or_else(|error| {
+            self.warn(format!("{} '{name}' works on its defaults: {error}", T::PATTERN));
+            T::Config::default()
+        })
+    }
+
+    /// Takes a checked configuration: makes what it declares, and reconfigures what is there.
+    fn adopt(&self, config: Config) {
+        *self.config.write() = Arc::new(config);
+        self.adopt_instances(&self.circuit_breakers);
+        self.adopt_instances(&self.retries);
+        self.adopt_instances(&self.rate_limiters);
+        self.adopt_instances(&self.time_limiters);
+        self.adopt_instances(&self.bulkheads);
+        self.adopt_instances(&self.thread_pools);
+    }
+
+    fn adopt_instances<T: Managed>(&self, instances: &Instances<T>) {
+        for instance in instances.all() {
+            instance.adopt(self.settings_of::<T>(instance.called()));
+        }
+        let config = Arc::clone(&self.config.read());
+        for name in config.instances(T::PATTERN) {
+            self.instance(instances, name);
+        }
+    }
+
+    fn warn(&self, warning: String) {
+        #[cfg(feature = "tracing")]
+        tracing::warn!(target: "resilience", "{warning}");
+        self.warnings.lock().push(warning);
+    }
+
+    /// Says once per name that a function uses an instance that the configuration does not declare.
+    /// Without any configuration, or with inline settings, there is nothing to declare it in.
+    fn warn_if_undeclared(&self, site: &Site, layer: &Layer) {
+        let config = Arc::clone(&self.config.read());
+        if let Some(warning) = check::undeclared(&config, site, layer)
+            && self.warned.lock().insert((layer.pattern, canonical(layer.name)))
+        {
+            self.warn(warning);
+        }
+    }
+}
+
+/// The settings of an instance: the configuration's, over what an attribute says inline.
+fn resolve(config: &Config, pattern: Pattern, name: &str) -> Result<Settings, ConfigError> {
+    let inline = inline_of(pattern, name)
+        .map_or_else(Inline::default, |(site, layer)| layer.to_inline(site));
+    config.resolve(pattern, name, &inline)
+}
+
+impl fmt::Debug for Resilience {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Resilience")
+            .field("circuit_breakers", &self.circuit_breakers().len())
+            .field("retries", &self.retries().len())
+            .field("rate_limiters", &self.rate_limiters().len())
+            .field("time_limiters", &self.time_limiters().len())
+            .field("bulkheads", &self.bulkheads().len())
+            .field("thread_pool_bulkheads", &self.thread_pool_bulkheads().len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registry").finish_non_exhaustive()
+    }
+}

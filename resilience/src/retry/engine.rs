@@ -1,0 +1,200 @@
+//! The decision after an attempt: what one call has been through, and whether it goes on.
+
+use std::time::Duration;
+
+use super::RetryConfig;
+use crate::error::Error;
+
+/// Where one call stands. Every call has its own.
+#[derive(Debug, Clone)]
+pub(crate) struct Progress {
+    max_attempts: u32,
+    /// Attempts that asked for another one.
+    failed: u32,
+    /// The kind of the last error, if there was one.
+    last_error: Option<&'static str>,
+}
+
+/// What is known of an error when it is decided whether to try again.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Failure<'a> {
+    /// The kinds of the error, its own first.
+    pub(crate) kinds: &'static [&'static str],
+    /// The refusal that the error is or carries.
+    pub(crate) refusal: Option<&'a Error>,
+    /// What `retry_if` says, where there is one and the error is a business error.
+    pub(crate) wanted: Option<bool>,
+    /// What `ignore` says.
+    pub(crate) ignored: bool,
+    /// What `retry_after` says.
+    pub(crate) retry_after: Option<Duration>,
+}
+
+/// What happens after an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// The outcome stands: a success, or an error that is not retried.
+    Stop,
+    /// Another attempt after this wait.
+    Again(Duration),
+    /// The outcome stands because no attempt is left.
+    Exhausted,
+    /// The interval ended the retry.
+    Ended,
+}
+
+impl Progress {
+    pub(crate) fn new(max_attempts: u32) -> Self {
+        Self { max_attempts, failed: 0, last_error: None }
+    }
+
+    /// Whether no attempt can follow the one that comes now.
+    pub(crate) fn is_last_attempt(&self) -> bool {
+        self.failed.saturating_add(1) >= self.max_attempts
+    }
+
+    /// Attempts so far that asked for another one.
+    pub(crate) fn failed(&self) -> u32 {
+        self.failed
+    }
+
+    pub(crate) fn last_error(&self) -> Option<&'static str> {
+        self.last_error
+    }
+
+    /// An attempt ended in an error. `random` is from 0 up to but not including 1.
+    pub(crate) fn on_error(
+        &mut self,
+        config: &RetryConfig,
+        failure: Failure<'_>,
+        random: f64,
+    ) -> Step {
+        self.last_error = failure.kinds.first().copied().or(Some("error"));
+        if !is_retryable(config, &failure) {
+            return Step::Stop;
+        }
+        let asked = failure.refusal.and_then(Error::retry_after).max(failure.retry_after);
+        self.again(config, asked, random)
+    }
+
+    /// An attempt ended in a result that `retry_result` does not accept.
+    pub(crate) fn on_unwanted_result(&mut self, config: &RetryConfig, random: f64) -> Step {
+        self.again(config, None, random)
+    }
+
+    fn again(&mut self, config: &RetryConfig, asked: Option<Duration>, random: f64) -> Step {
+        self.failed = self.failed.saturating_add(1);
+        if self.failed >= self.max_attempts {
+            return Step::Exhausted;
+        }
+        match config.interval().wait(self.failed, random) {
+            Some(wait) => {
+                Step::Again(wait.max(asked.unwrap_or_default().min(config.retry_after_max())))
+            }
+            None => Step::Ended,
+        }
+    }
+}
+
+/// Resilience4j's rule, (list or predicate; neither is all) and not ignored, with one exception:
+/// what an open breaker refused is retried only where the list says so. Refusals follow the lists
+/// alone, predicates see business errors only.
+fn is_retryable(config: &RetryConfig, failure: &Failure<'_>) -> bool {
+    let listed = |list: &[String]| failure.kinds.iter().any(|kind| list.iter().any(|k| k == kind));
+    if failure.ignored || listed(config.ignore_errors()) {
+        return false;
+    }
+    let retried = listed(config.retry_errors());
+    match failure.refusal {
+        Some(Error::CallNotPermitted(_)) => retried,
+        Some(_) => retried || config.retry_errors().is_empty(),
+        None => match failure.wanted {
+            Some(wanted) => wanted || retried,
+            None => retried || config.retry_errors().is_empty(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{BulkheadFull, CallNotPermitted, RequestNotPermitted};
+
+    const ERROR: Failure<'_> =
+        Failure { kinds: &["io"], refusal: None, wanted: None, ignored: false, retry_after: None };
+
+    fn config(attempts: u32) -> RetryConfig {
+        RetryConfig::builder()
+            .max_attempts(attempts)
+            .wait_duration(Duration::from_millis(100))
+            .build()
+            .unwrap()
+    }
+
+    fn refusal(error: &Error) -> Failure<'_> {
+        Failure { kinds: error.kinds(), refusal: Some(error), ..ERROR }
+    }
+
+    #[test]
+    fn three_attempts_are_three_calls() {
+        let config = config(3);
+        let mut progress = Progress::new(3);
+        let wait = Duration::from_millis(100);
+        assert!(!progress.is_last_attempt());
+        assert_eq!(progress.on_error(&config, ERROR, 0.0), Step::Again(wait));
+        assert_eq!(progress.on_error(&config, ERROR, 0.0), Step::Again(wait));
+        assert!(progress.is_last_attempt());
+        assert_eq!(progress.on_error(&config, ERROR, 0.0), Step::Exhausted);
+    }
+
+    #[test]
+    fn an_open_breaker_is_not_retried_unless_the_list_says_so() {
+        let open = CallNotPermitted::new("b".into(), "OPEN", None).into();
+        let mut progress = Progress::new(3);
+        assert_eq!(progress.on_error(&config(3), refusal(&open), 0.0), Step::Stop);
+        let config = RetryConfig::builder().retry_errors(["call_not_permitted"]).build().unwrap();
+        assert!(matches!(progress.on_error(&config, refusal(&open), 0.0), Step::Again(_)));
+    }
+
+    #[test]
+    fn other_refusals_are_retried_like_errors_whatever_the_predicate_says() {
+        let full = BulkheadFull::new("b".into()).into();
+        let failure = Failure { wanted: Some(false), ..refusal(&full) };
+        let step = Progress::new(3).on_error(&config(3), failure, 0.0);
+        assert!(matches!(step, Step::Again(_)));
+    }
+
+    #[test]
+    fn ignored_wins_over_listed() {
+        let config =
+            RetryConfig::builder().retry_errors(["io"]).ignore_errors(["io"]).build().unwrap();
+        assert_eq!(Progress::new(3).on_error(&config, ERROR, 0.0), Step::Stop);
+    }
+
+    #[test]
+    fn list_or_predicate_makes_an_error_retryable() {
+        let listed = RetryConfig::builder().retry_errors(["timeout"]).build().unwrap();
+        let step = |config: &RetryConfig, wanted| {
+            Progress::new(3).on_error(config, Failure { wanted, ..ERROR }, 0.0) != Step::Stop
+        };
+        assert!(!step(&listed, None));
+        assert!(step(&listed, Some(true)));
+        assert!(!step(&config(3), Some(false)));
+        assert!(step(&config(3), None));
+    }
+
+    #[test]
+    fn a_refusal_or_the_predicate_may_ask_for_a_longer_wait_up_to_the_bound() {
+        let seconds = Duration::from_secs;
+        let limited = RequestNotPermitted::new("r".into(), Some(seconds(5))).into();
+        let mut progress = Progress::new(9);
+        let config = config(9);
+        let step = progress.on_error(&config, refusal(&limited), 0.0);
+        assert_eq!(step, Step::Again(seconds(5)));
+        let failure = Failure { retry_after: Some(seconds(86_400)), ..ERROR };
+        assert_eq!(progress.on_error(&config, failure, 0.0), Step::Again(seconds(30)));
+        let failure = Failure { retry_after: Some(Duration::ZERO), ..ERROR };
+        let step = progress.on_error(&config, failure, 0.0);
+        assert_eq!(step, Step::Again(Duration::from_millis(100)));
+    }
+}

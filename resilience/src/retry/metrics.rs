@@ -1,0 +1,52 @@
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How calls through a [`Retry`](super::Retry) ended so far. All numbers only grow.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RetryMetrics {
+    /// Calls that succeeded at the first attempt.
+    pub successful_without_retry: u64,
+    /// Calls that succeeded after at least one retry.
+    pub successful_with_retry: u64,
+    /// Calls that failed with an error that is not retried.
+    pub failed_without_retry: u64,
+    /// Calls that failed for good after all attempts.
+    pub failed_with_retry: u64,
+    /// Resilience4j's "total calls": every attempt, and one more for a call whose attempts ran out
+    /// on results.
+    pub total_calls: u64,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    pub(super) successful_without_retry: Counter,
+    pub(super) successful_with_retry: Counter,
+    pub(super) failed_without_retry: Counter,
+    pub(super) failed_with_retry: Counter,
+    pub(super) total_calls: Counter,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Counter(AtomicU64);
+
+impl Counter {
+    pub(super) fn increment(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Counters {
+    pub(super) fn snapshot(&self) -> RetryMetrics {
+        RetryMetrics {
+            successful_without_retry: self.successful_without_retry.get(),
+            successful_with_retry: self.successful_with_retry.get(),
+            failed_without_retry: self.failed_without_retry.get(),
+            failed_with_retry: self.failed_with_retry.get(),
+            total_calls: self.total_calls.get(),
+        }
+    }
+}

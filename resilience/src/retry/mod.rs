@@ -1,0 +1,24 @@
+//! Calls again what failed, after a wait.
+//!
+//! `max_attempts` counts the first call. By default every error is retried, as in Resilience4j,
+//! except a refusal by an open circuit breaker: repeating what has just been cut off helps nobody.
+//! When the attempts run out the caller gets the last error.
+//!
+//! Inside a [`Stack`](crate::Stack), and under the attributes, retry is the outermost layer: one
+//! attempt is one full pass through the others, and none of their permits is held during a wait.
+
+mod config;
+mod engine;
+mod event;
+mod interval;
+mod metrics;
+#[allow(clippy::module_inception)] // every pattern keeps its shell in a file of the type's name
+mod retry;
+
+pub use config::{RetryConfig, RetryConfigBuilder};
+pub use event::{RetryEvent, RetryEventKind};
+pub use interval::Interval;
+pub use metrics::RetryMetrics;
+pub use retry::Retry;
+
+pub(crate) use engine::{Failure, Progress, Step};

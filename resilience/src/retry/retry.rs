@@ -1,0 +1,270 @@
+use std::{
+    fmt,
+    ops::ControlFlow,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
+
+use parking_lot::RwLock;
+
+use super::{
+    Failure, Progress, RetryConfig, RetryEvent, RetryEventKind, RetryMetrics, Step,
+    metrics::Counters,
+};
+use crate::{
+    clock::Clock,
+    error::{CallError, MaxRetriesExceeded},
+    events::Events,
+    rules::Rules,
+};
+
+/// Calls again what failed, after a wait.
+///
+/// A cheap handle: clones are the same instance. The instance only holds settings, counters and
+/// events; every call counts its own attempts.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use resilience::{CallError, Retry, RetryConfig};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let config = RetryConfig::builder().wait_duration(Duration::from_millis(1)).build()?;
+/// let retry = Retry::new("payment", config);
+/// let mut attempts = 0;
+/// let result: Result<&str, CallError<&str>> = retry
+///     .call(|| {
+///         attempts += 1;
+///         let outcome = if attempts < 3 { Err("refused") } else { Ok("paid") };
+///         async move { outcome }
+///     })
+///     .await;
+/// assert_eq!(result, Ok("paid"));
+/// assert_eq!(retry.metrics().successful_with_retry, 1);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Retry {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    name: Arc<str>,
+    clock: Clock,
+    /// Beside the lock, because the first success needs nothing else; 0 stands for a disabled layer.
+    max_attempts: AtomicU32,
+    config: RwLock<Arc<RetryConfig>>,
+    counters: Counters,
+    events: Events<RetryEvent>,
+}
+
+fn effective_attempts(config: &RetryConfig) -> u32 {
+    if config.is_enabled() { config.max_attempts() } else { 0 }
+}
+
+impl Retry {
+    /// Makes an instance on the system clock.
+    pub fn new(name: impl Into<Arc<str>>, config: RetryConfig) -> Self {
+        Self::with_clock(name, config, Clock::system())
+    }
+
+    /// Makes an instance that takes its time from `clock`.
+    pub fn with_clock(name: impl Into<Arc<str>>, config: RetryConfig, clock: Clock) -> Self {
+        Self {
+            inner: Arc::new(Inner {
+                name: name.into(),
+                clock,
+                max_attempts: AtomicU32::new(effective_attempts(&config)),
+                counters: Counters::default(),
+                events: Events::new(config.event_buffer()),
+                config: RwLock::new(Arc::new(config)),
+            }),
+        }
+    }
+
+    /// The name of the instance.
+    pub fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    /// The present settings.
+    pub fn config(&self) -> Arc<RetryConfig> {
+        Arc::clone(&self.inner.config.read())
+    }
+
+    /// How calls ended so far.
+    pub fn metrics(&self) -> RetryMetrics {
+        self.inner.counters.snapshot()
+    }
+
+    /// The events of the instance.
+    pub fn events(&self) -> Events<RetryEvent> {
+        self.inner.events.clone()
+    }
+
+    /// Calls `operation` until it succeeds or the attempts run out.
+    ///
+    /// # Errors
+    ///
+    /// The last error of `operation`.
+    ///
+    /// # Panics
+    ///
+    /// A panic of `operation` is not retried. On the system clock a wait needs a tokio runtime.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends the call: no attempt follows and no event is published.
+    pub async fn call<T, E, F>(&self, operation: impl FnMut() -> F) -> Result<T, CallError<E>>
+    where
+        F: Future<Output = Result<T, E>>,
+    {
+        self.call_with(&Rules::new(), operation).await
+    }
+
+    /// Like [`call`](Retry::call), with rules that say which outcomes are retried.
+    ///
+    /// # Errors
+    ///
+    /// The last error of `operation`, or
+    /// [`MaxRetriesExceeded`](crate::MaxRetriesExceeded) when the attempts ran out on results and
+    /// `fail_after_max_attempts` is set.
+    ///
+    /// # Panics
+    ///
+    /// As [`call`](Retry::call).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`call`](Retry::call).
+    pub async fn call_with<T, E, F>(
+        &self,
+        rules: &Rules<T, E>,
+        mut operation: impl FnMut() -> F,
+    ) -> Result<T, CallError<E>>
+    where
+        F: Future<Output = Result<T, E>>,
+    {
+        let Some(mut progress) = self.begin() else {
+            return operation().await.map_err(CallError::Inner);
+        };
+        loop {
+            let outcome = operation().await.map_err(CallError::Inner);
+            match self.settle(&mut progress, outcome, rules) {
+                ControlFlow::Break(result) => return result,
+                ControlFlow::Continue(wait) => self.back_off(wait).await,
+            }
+        }
+    }
+
+    /// Starts a call; `None` when the layer is disabled.
+    pub(crate) fn begin(&self) -> Option<Progress> {
+        match self.inner.max_attempts.load(Ordering::Relaxed) {
+            0 => None,
+            max_attempts => Some(Progress::new(max_attempts)),
+        }
+    }
+
+    /// Takes the outcome of an attempt: it stands, or another attempt comes after a wait.
+    pub(crate) fn settle<T, E>(
+        &self,
+        progress: &mut Progress,
+        outcome: Result<T, CallError<E>>,
+        rules: &Rules<T, E>,
+    ) -> ControlFlow<Result<T, CallError<E>>, Duration> {
+        self.inner.counters.total_calls.increment();
+        match outcome {
+            Ok(value) if rules.retries_result(&value) => match self.after_result(progress) {
+                Step::Again(wait) => ControlFlow::Continue(wait),
+                Step::Exhausted if self.config().fail_after_max_attempts() => {
+                    let attempts = progress.failed();
+                    let error = MaxRetriesExceeded::new(Arc::clone(&self.inner.name), attempts);
+                    ControlFlow::Break(Err(CallError::Resilience(error.into())))
+                }
+                _ => ControlFlow::Break(Ok(value)),
+            },
+            Ok(value) => {
+                self.after_success(progress);
+                ControlFlow::Break(Ok(value))
+            }
+            Err(error) => match self.after_error(progress, rules.failure(&error)) {
+                Step::Again(wait) => ControlFlow::Continue(wait),
+                _ => ControlFlow::Break(Err(error)),
+            },
+        }
+    }
+
+    pub(crate) async fn back_off(&self, wait: Duration) {
+        if !wait.is_zero() {
+            self.inner.clock.sleep(wait).await;
+        }
+    }
+
+    pub(crate) fn reconfigure(&self, config: RetryConfig) {
+        let mut current = self.inner.config.write();
+        self.inner.max_attempts.store(effective_attempts(&config), Ordering::Relaxed);
+        *current = Arc::new(config);
+    }
+
+    fn after_success(&self, progress: &Progress) {
+        if progress.failed() == 0 {
+            self.inner.counters.successful_without_retry.increment();
+        } else {
+            self.inner.counters.successful_with_retry.increment();
+            self.publish(progress.failed(), progress.last_error(), RetryEventKind::Success);
+        }
+    }
+
+    fn after_error(&self, progress: &mut Progress, failure: Failure<'_>) -> Step {
+        let step = progress.on_error(&self.config(), failure, fastrand::f64());
+        let (attempts, error) = (progress.failed(), progress.last_error());
+        match step {
+            Step::Again(wait) => self.publish(attempts, error, RetryEventKind::Retry { wait }),
+            Step::Stop => {
+                self.inner.counters.failed_without_retry.increment();
+                self.publish(0, error, RetryEventKind::IgnoredError);
+            }
+            Step::Exhausted | Step::Ended => {
+                self.inner.counters.failed_with_retry.increment();
+                self.publish(attempts, error, RetryEventKind::Error);
+            }
+        }
+        step
+    }
+
+    fn after_result(&self, progress: &mut Progress) -> Step {
+        let config = self.config();
+        let step = progress.on_unwanted_result(&config, fastrand::f64());
+        let attempts = progress.failed();
+        if let Step::Again(wait) = step {
+            self.publish(attempts, None, RetryEventKind::Retry { wait });
+        } else {
+            self.inner.counters.total_calls.increment();
+            self.inner.counters.failed_with_retry.increment();
+            let shown = progress.last_error().filter(|_| !config.fail_after_max_attempts());
+            self.publish(attempts, shown, RetryEventKind::Error);
+        }
+        step
+    }
+
+    fn publish(&self, attempts: u32, error: Option<&'static str>, kind: RetryEventKind) {
+        let Inner { name, clock, events, .. } = &*self.inner;
+        if events.is_observed() {
+            let at = clock.now();
+            events.push(RetryEvent { instance: Arc::clone(name), at, attempts, error, kind });
+            events.deliver();
+        }
+    }
+}
+
+impl fmt::Debug for Retry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Retry").field("name", &self.inner.name).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,376 @@
+//! Which outcomes count as failures, and which are worth another attempt.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use crate::{
+    circuit_breaker::{CircuitBreakerConfig, Outcome, Report},
+    error::{CallError, Error},
+    kind::ErrorKind,
+    retry::Failure,
+};
+
+/// What is known of a business error beyond its type.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Facts<'e> {
+    /// The kinds of the error, its own first.
+    pub kinds: &'static [&'static str],
+    /// The refusal of a nested protected call that travels inside the error.
+    pub refusal: Option<&'e Error>,
+}
+
+/// Which outcomes count as failures, and which are worth another attempt.
+///
+/// Without any rule every error is a failure and is retried, and every result is a success, as in
+/// Resilience4j. The rules are plain functions that see business errors only; what the library
+/// itself refuses follows the configuration's lists of error kinds.
+///
+/// # Examples
+///
+/// ```
+/// use resilience::{CircuitBreaker, CircuitBreakerConfig, Rules, Stack};
+///
+/// #[derive(Debug, PartialEq)]
+/// enum PayError { Declined, Unreachable }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let breaker = CircuitBreaker::new("payment", CircuitBreakerConfig::default());
+/// let stack = Stack::builder().circuit_breaker(breaker.clone()).build();
+/// let rules = Rules::new().ignore(|error| *error == PayError::Declined);
+/// let declined = stack.call_with(&rules, || async { Err::<(), _>(PayError::Declined) }).await;
+/// assert!(declined.is_err());
+/// assert_eq!(breaker.metrics().failed_calls, 0);
+/// # }
+/// ```
+pub struct Rules<T, E> {
+    record: Option<fn(&E) -> bool>,
+    ignore: Option<fn(&E) -> bool>,
+    record_result: Option<fn(&T) -> bool>,
+    open_for: Option<fn(&E) -> Option<Duration>>,
+    retry_if: Option<fn(&E) -> bool>,
+    retry_ignore: Option<fn(&E) -> bool>,
+    retry_result: Option<fn(&T) -> bool>,
+    retry_after: Option<fn(&E) -> Option<Duration>>,
+    facts: Option<for<'e> fn(&'e E) -> Facts<'e>>,
+}
+
+impl<T, E> Rules<T, E> {
+    /// No rules.
+    pub const fn new() -> Self {
+        Self {
+            record: None,
+            ignore: None,
+            record_result: None,
+            open_for: None,
+            retry_if: None,
+            retry_ignore: None,
+            retry_result: None,
+            retry_after: None,
+            facts: None,
+        }
+    }
+
+    /// Circuit breaker: only errors for which this holds, or whose kind is on `record_errors`, are
+    /// failures; the others count as successes.
+    #[must_use]
+    pub fn record(mut self, rule: fn(&E) -> bool) -> Self {
+        self.record = Some(rule);
+        self
+    }
+
+    /// Circuit breaker: errors for which this holds are neither failure nor success.
+    #[must_use]
+    pub fn ignore(mut self, rule: fn(&E) -> bool) -> Self {
+        self.ignore = Some(rule);
+        self
+    }
+
+    /// Circuit breaker: results for which this holds are failures.
+    #[must_use]
+    pub fn record_result(mut self, rule: fn(&T) -> bool) -> Self {
+        self.record_result = Some(rule);
+        self
+    }
+
+    /// Circuit breaker: an error that says how long to stay away opens a closed breaker at once.
+    #[must_use]
+    pub fn open_for(mut self, rule: fn(&E) -> Option<Duration>) -> Self {
+        self.open_for = Some(rule);
+        self
+    }
+
+    /// Retry: only errors for which this holds, or whose kind is on `retry_errors`, are retried.
+    #[must_use]
+    pub fn retry_if(mut self, rule: fn(&E) -> bool) -> Self {
+        self.retry_if = Some(rule);
+        self
+    }
+
+    /// Retry: errors for which this holds end the call.
+    #[must_use]
+    pub fn retry_ignore(mut self, rule: fn(&E) -> bool) -> Self {
+        self.retry_ignore = Some(rule);
+        self
+    }
+
+    /// Retry: results for which this holds ask for another attempt.
+    #[must_use]
+    pub fn retry_result(mut self, rule: fn(&T) -> bool) -> Self {
+        self.retry_result = Some(rule);
+        self
+    }
+
+    /// Retry: an error that says when to come back lengthens the wait up to `retry_after_max`.
+    #[must_use]
+    pub fn retry_after(mut self, rule: fn(&E) -> Option<Duration>) -> Self {
+        self.retry_after = Some(rule);
+        self
+    }
+
+    /// Takes the kinds of errors from their [`ErrorKind`] implementation.
+    #[must_use]
+    pub fn kinds(self) -> Self
+    where
+        E: ErrorKind,
+    {
+        self.facts(|error| Facts { kinds: error.kinds(), refusal: error.refusal() })
+    }
+
+    /// Takes kinds and nested refusals of errors from a function.
+    #[must_use]
+    pub fn facts(mut self, facts: for<'e> fn(&'e E) -> Facts<'e>) -> Self {
+        self.facts = Some(facts);
+        self
+    }
+
+    fn facts_of<'e>(&self, error: &'e E) -> Facts<'e> {
+        let mut facts = self.facts.map_or_else(Facts::default, |facts| facts(error));
+        if let (Some(refusal), []) = (facts.refusal, facts.kinds) {
+            facts.kinds = refusal.kinds();
+        }
+        facts
+    }
+
+    /// Whether retry wants another attempt after this result.
+    pub(crate) fn retries_result(&self, value: &T) -> bool {
+        self.retry_result.is_some_and(|rule| rule(value))
+    }
+
+    /// What retry has to know of an error.
+    pub(crate) fn failure<'e>(&self, error: &'e CallError<E>) -> Failure<'e> {
+        let refused = |refusal: &'e Error, kinds| Failure {
+            kinds,
+            refusal: Some(refusal),
+            wanted: None,
+            ignored: false,
+            retry_after: None,
+        };
+        match error {
+            CallError::Resilience(refusal) => refused(refusal, refusal.kinds()),
+            CallError::Inner(error) => {
+                let facts = self.facts_of(error);
+                match facts.refusal {
+                    Some(refusal) => refused(refusal, facts.kinds),
+                    None => Failure {
+                        kinds: facts.kinds,
+                        refusal: None,
+                        wanted: self.retry_if.map(|rule| rule(error)),
+                        ignored: self.retry_ignore.is_some_and(|rule| rule(error)),
+                        retry_after: self.retry_after.and_then(|rule| rule(error)),
+                    },
+                }
+            }
+        }
+    }
+
+    /// What the circuit breaker has to know of an outcome.
+    ///
+    /// Resilience4j's rule for errors: ignored wins; then (list or predicate; neither is all) is a
+    /// failure and the rest a success. A timeout is a failure always. Refusals follow the lists
+    /// alone.
+    pub(crate) fn report(
+        &self,
+        outcome: &Result<T, CallError<E>>,
+        config: impl FnOnce() -> Arc<CircuitBreakerConfig>,
+    ) -> Report {
+        let error = match outcome {
+            Ok(value) => {
+                let failed = self.record_result.is_some_and(|rule| rule(value));
+                let outcome = if failed { Outcome::Failure } else { Outcome::Success };
+                return Report { outcome, kinds: &[], open_for: None };
+            }
+            Err(error) => error,
+        };
+        let config = config();
+        let (facts, business) = match error {
+            CallError::Resilience(refusal) => {
+                (Facts { kinds: refusal.kinds(), refusal: Some(refusal) }, None)
+            }
+            CallError::Inner(error) => {
+                let facts = self.facts_of(error);
+                (facts, facts.refusal.is_none().then_some(error))
+            }
+        };
+        let listed =
+            |list: &[String]| facts.kinds.iter().any(|kind| list.iter().any(|k| k == kind));
+        let ignored = listed(config.ignore_errors())
+            || business.is_some_and(|error| self.ignore.is_some_and(|rule| rule(error)));
+        let rule = business.and(self.record);
+        let recorded = listed(config.record_errors())
+            || business.is_some_and(|error| rule.is_some_and(|rule| rule(error)))
+            || (config.record_errors().is_empty() && rule.is_none());
+        let outcome = match facts.refusal {
+            Some(Error::TimedOut(_)) => Outcome::Failure,
+            _ if ignored => Outcome::Ignored,
+            _ if recorded => Outcome::Failure,
+            _ => Outcome::Success,
+        };
+        let open_for = business.and_then(|error| self.open_for.and_then(|rule| rule(error)));
+        Report { outcome, kinds: facts.kinds, open_for }
+    }
+}
+
+impl<T, E> Default for Rules<T, E> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T, E> Clone for Rules<T, E> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, E> Copy for Rules<T, E> {}
+
+impl<T, E> fmt::Debug for Rules<T, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rules")
+            .field("record", &self.record.is_some())
+            .field("ignore", &self.ignore.is_some())
+            .field("record_result", &self.record_result.is_some())
+            .field("open_for", &self.open_for.is_some())
+            .field("retry_if", &self.retry_if.is_some())
+            .field("retry_ignore", &self.retry_ignore.is_some())
+            .field("retry_result", &self.retry_result.is_some())
+            .field("retry_after", &self.retry_after.is_some())
+            .field("facts", &self.facts.is_some())
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{BulkheadFull, TimedOut};
+
+    #[derive(Debug)]
+    enum Failed {
+        Io,
+        Declined,
+        Nested(Error),
+    }
+
+    impl ErrorKind for Failed {
+        fn kinds(&self) -> &'static [&'static str] {
+            match self {
+                Failed::Io => &["io"],
+                Failed::Declined => &["declined", "http_4xx"],
+                Failed::Nested(error) => error.kinds(),
+            }
+        }
+
+        fn refusal(&self) -> Option<&Error> {
+            match self {
+                Failed::Nested(error) => Some(error),
+                _ => None,
+            }
+        }
+    }
+
+    fn outcome(
+        rules: Rules<(), Failed>,
+        config: &CircuitBreakerConfig,
+        error: impl Into<CallError<Failed>>,
+    ) -> Outcome {
+        rules.report(&Err(error.into()), || Arc::new(config.clone())).outcome
+    }
+
+    impl From<Failed> for CallError<Failed> {
+        fn from(error: Failed) -> Self {
+            CallError::Inner(error)
+        }
+    }
+
+    fn timeout() -> Error {
+        TimedOut::new("t".into(), Duration::from_secs(1)).into()
+    }
+
+    fn full() -> Error {
+        BulkheadFull::new("b".into()).into()
+    }
+
+    fn lists(record: &[&str], ignore: &[&str]) -> CircuitBreakerConfig {
+        CircuitBreakerConfig::builder()
+            .record_errors(record.iter().copied())
+            .ignore_errors(ignore.iter().copied())
+            .build()
+            .unwrap()
+    }
+
+    #[test]
+    fn without_rules_every_error_and_every_refusal_is_a_failure() {
+        let config = lists(&[], &[]);
+        assert_eq!(outcome(Rules::new(), &config, Failed::Io), Outcome::Failure);
+        assert_eq!(outcome(Rules::new(), &config, full()), Outcome::Failure);
+    }
+
+    #[test]
+    fn a_timeout_cannot_be_ignored_nor_left_off_a_record_list() {
+        let config = lists(&["io"], &["timeout"]);
+        assert_eq!(outcome(Rules::new(), &config, timeout()), Outcome::Failure);
+        let nested = Failed::Nested(timeout());
+        assert_eq!(outcome(Rules::new().kinds(), &config, nested), Outcome::Failure);
+    }
+
+    #[test]
+    fn refusals_are_ignored_where_the_list_says_so() {
+        let config = lists(&[], &["bulkhead_full"]);
+        assert_eq!(outcome(Rules::new(), &config, full()), Outcome::Ignored);
+    }
+
+    #[test]
+    fn what_is_not_on_a_record_list_is_a_success_and_ignored_wins() {
+        let rules = Rules::new().kinds();
+        let config = lists(&["io", "http_4xx"], &["io"]);
+        assert_eq!(outcome(rules, &config, Failed::Io), Outcome::Ignored);
+        assert_eq!(outcome(rules, &config, Failed::Declined), Outcome::Failure);
+        assert_eq!(outcome(rules, &lists(&["io"], &[]), Failed::Declined), Outcome::Success);
+    }
+
+    #[test]
+    fn list_or_predicate_records() {
+        let rules = Rules::new().kinds().record(|error| matches!(error, Failed::Declined));
+        assert_eq!(outcome(rules, &lists(&[], &[]), Failed::Io), Outcome::Success);
+        assert_eq!(outcome(rules, &lists(&["io"], &[]), Failed::Io), Outcome::Failure);
+        assert_eq!(outcome(rules, &lists(&[], &[]), Failed::Declined), Outcome::Failure);
+    }
+
+    #[test]
+    fn predicates_never_see_a_refusal_even_when_it_travels_inside_the_error() {
+        let rules = Rules::new().kinds().ignore(|_| true).record(|_| false).retry_if(|_| false);
+        let nested = CallError::Inner(Failed::Nested(full()));
+        assert_eq!(rules.failure(&nested).wanted, None);
+        assert_eq!(outcome(rules, &lists(&[], &[]), nested), Outcome::Failure);
+    }
+
+    #[test]
+    fn open_for_is_asked_also_for_an_ignored_error() {
+        let rules =
+            Rules::<(), Failed>::new().ignore(|_| true).open_for(|_| Some(Duration::from_secs(7)));
+        let report = rules.report(&Err(CallError::Inner(Failed::Io)), || Arc::new(lists(&[], &[])));
+        assert_eq!(report.outcome, Outcome::Ignored);
+        assert_eq!(report.open_for, Some(Duration::from_secs(7)));
+    }
+}

@@ -1,0 +1,70 @@
+use super::{Layers, Stack};
+use crate::{Bulkhead, CircuitBreaker, Clock, RateLimiter, Retry, TimeLimiter};
+
+/// Collects the layers of a [`Stack`]; the order of the methods plays no part.
+#[derive(Debug, Clone)]
+pub struct StackBuilder {
+    layers: Layers,
+}
+
+impl Default for StackBuilder {
+    fn default() -> Self {
+        Self { layers: Layers { permits: 1, ..Layers::default() } }
+    }
+}
+
+impl StackBuilder {
+    /// Calls again what failed; the outermost layer.
+    #[must_use]
+    pub fn retry(mut self, retry: Retry) -> Self {
+        self.layers.retry = Some(retry);
+        self
+    }
+
+    /// Cuts off what fails too often.
+    #[must_use]
+    pub fn circuit_breaker(mut self, breaker: CircuitBreaker) -> Self {
+        self.layers.circuit_breaker = Some(breaker);
+        self
+    }
+
+    /// Limits how many calls start in a period.
+    #[must_use]
+    pub fn rate_limiter(mut self, limiter: RateLimiter) -> Self {
+        self.layers.rate_limiter = Some(limiter);
+        self
+    }
+
+    /// How many permissions a call takes of the rate limiter; 1 unless set.
+    #[must_use]
+    pub fn permits(mut self, permits: u32) -> Self {
+        self.layers.permits = permits;
+        self
+    }
+
+    /// Cuts short what takes too long.
+    #[must_use]
+    pub fn time_limiter(mut self, limiter: TimeLimiter) -> Self {
+        self.layers.time_limiter = Some(limiter);
+        self
+    }
+
+    /// Limits how many calls run at once; the innermost layer.
+    #[must_use]
+    pub fn bulkhead(mut self, bulkhead: Bulkhead) -> Self {
+        self.layers.bulkhead = Some(bulkhead);
+        self
+    }
+
+    /// The clock by which calls are timed; the system clock unless set. Instances keep their own.
+    #[must_use]
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.layers.clock = clock;
+        self
+    }
+
+    /// Puts the layers together.
+    pub fn build(self) -> Stack {
+        Stack::new(self.layers)
+    }
+}

@@ -1,0 +1,153 @@
+use std::{fmt, ops::ControlFlow, time::Duration};
+
+use super::{
+    Handle, Layers, Protect,
+    body::{Blocking, Detached, Plain},
+};
+use crate::{
+    CircuitBreaker, Rules,
+    circuit_breaker::{Admission, Outcome, Report},
+    error::{CallError, Error},
+    retry::Progress,
+};
+
+/// One call on its way through the layers.
+///
+/// Each attempt is [`admit`](Pass::admit), then [`protect`](Pass::protect), then
+/// [`settle`](Pass::settle); the caller loops for as long as `settle` says so. Dropping the pass at
+/// any point gives back what it holds.
+pub struct Pass {
+    layers: Handle,
+    progress: Option<Progress>,
+    admission: Option<Admission>,
+    /// Set while the protected body is being polled: if the pass is dropped then, the body panicked.
+    /// `std::thread::panicking` would also be true for a healthy call beside a panicking one.
+    polling: bool,
+}
+
+impl Pass {
+    pub(crate) fn new(layers: Handle) -> Self {
+        let progress = layers.retry.as_ref().and_then(crate::Retry::begin);
+        Self { layers, progress, admission: None, polling: false }
+    }
+
+    pub(super) fn layers(&self) -> &Layers {
+        &self.layers
+    }
+
+    pub(super) fn set_polling(&mut self, polling: bool) {
+        self.polling = polling;
+    }
+
+    /// Whether no attempt can follow the one that comes now.
+    pub fn is_last_attempt(&self) -> bool {
+        self.progress.as_ref().is_none_or(Progress::is_last_attempt)
+    }
+
+    /// Asks the outer layers: circuit breaker, then rate limiter.
+    ///
+    /// # Errors
+    ///
+    /// The refusal, to be given to [`settle`](Pass::settle) as the outcome.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future returns a reservation of the rate limiter.
+    pub async fn admit(&mut self) -> Result<(), Error> {
+        let now = self.layers.clock.now();
+        if let Some(breaker) = self.breaker() {
+            let admission = breaker.enter(now)?;
+            self.admission = Some(admission);
+        }
+        if let Some(limiter) = self.layers.rate_limiter.as_ref().filter(|l| l.is_enabled())
+            && let Some(turn) = limiter.begin(self.layers.permits, now)?
+        {
+            turn.await?;
+        }
+        Ok(())
+    }
+
+    /// Runs the body within the inner layers: time limit around bulkhead around body.
+    pub fn protect<F, T, E>(&mut self, body: F) -> Protect<'_, Plain<F>>
+    where
+        F: Future<Output = Result<T, E>>,
+    {
+        Protect::new(self, Plain::new(body))
+    }
+
+    /// Like [`protect`](Pass::protect), for a body that runs on after a timeout.
+    pub fn protect_detached<F, T, E>(&mut self, body: F) -> Protect<'_, Detached<F, T, E>>
+    where
+        F: Future<Output = Result<T, E>> + Send + 'static,
+        T: Send + 'static,
+        E: Send + 'static,
+    {
+        Protect::new(self, Detached::new(body))
+    }
+
+    /// Like [`protect`](Pass::protect), for a blocking body that runs on the thread pool.
+    pub fn protect_blocking<F, T, E>(&mut self, body: F) -> Protect<'_, Blocking<F, T, E>>
+    where
+        F: FnOnce() -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: Send + 'static,
+    {
+        Protect::new(self, Blocking::new(body))
+    }
+
+    /// Reports the outcome of an attempt: to the circuit breaker, then to retry, which decides
+    /// whether the outcome stands or another attempt comes after a wait.
+    pub fn settle<T, E>(
+        &mut self,
+        outcome: Result<T, CallError<E>>,
+        rules: &Rules<T, E>,
+    ) -> ControlFlow<Result<T, CallError<E>>, Duration> {
+        if let Some(breaker) = self.layers.circuit_breaker.as_ref()
+            && self.admission.is_some()
+        {
+            // The rules are the user's and may panic: the admission stays in its place meanwhile.
+            let report = rules.report(&outcome, || breaker.config());
+            if let Some(admission) = self.admission.take() {
+                breaker.exit(admission, report, self.layers.clock.now());
+            }
+        }
+        match (&self.layers.retry, &mut self.progress) {
+            (Some(retry), Some(progress)) => retry.settle(progress, outcome, rules),
+            _ => ControlFlow::Break(outcome),
+        }
+    }
+
+    /// Waits before the next attempt; no layer's permit is held meanwhile.
+    pub async fn back_off(&self, wait: Duration) {
+        if let Some(retry) = &self.layers.retry {
+            retry.back_off(wait).await;
+        }
+    }
+
+    fn breaker(&self) -> Option<&CircuitBreaker> {
+        self.layers.circuit_breaker.as_ref().filter(|breaker| breaker.is_enabled())
+    }
+}
+
+impl Drop for Pass {
+    fn drop(&mut self) {
+        if let (Some(breaker), Some(admission)) =
+            (&self.layers.circuit_breaker, self.admission.take())
+        {
+            let now = self.layers.clock.now();
+            if self.polling {
+                let report =
+                    Report { outcome: Outcome::Failure, kinds: &["panic"], open_for: None };
+                breaker.exit(admission, report, now);
+            } else {
+                breaker.cancel(admission, now);
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Pass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pass").field("progress", &self.progress).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,180 @@
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::Poll,
+    time::Duration,
+};
+
+use parking_lot::RwLock;
+
+use super::{
+    Deadline, TimeLimiterConfig, TimeLimiterEvent, TimeLimiterEventKind, TimeLimiterMetrics,
+    metrics::Counters,
+};
+use crate::{
+    clock::{Clock, saturating_nanos},
+    error::{CallError, TimedOut},
+    events::Events,
+};
+
+/// Cuts a call short that takes too long.
+///
+/// A cheap handle: clones are the same instance.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use resilience::{CallError, Error, TimeLimiter, TimeLimiterConfig};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), resilience::ConfigError> {
+/// let config = TimeLimiterConfig::builder().timeout_duration(Duration::from_millis(5)).build()?;
+/// let limiter = TimeLimiter::new("payment", config);
+/// let never = std::future::pending::<Result<(), std::io::Error>>();
+/// let error = limiter.call(never).await.unwrap_err();
+/// assert!(matches!(error, CallError::Resilience(Error::TimedOut(_))));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct TimeLimiter {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    name: Arc<str>,
+    clock: Clock,
+    /// Nanoseconds, beside the lock, because a call needs nothing else; 0 is a disabled layer.
+    limit: AtomicU64,
+    config: RwLock<Arc<TimeLimiterConfig>>,
+    counters: Counters,
+    events: Events<TimeLimiterEvent>,
+}
+
+fn effective_limit(config: &TimeLimiterConfig) -> u64 {
+    if config.is_enabled() { saturating_nanos(config.timeout_duration()) } else { 0 }
+}
+
+impl TimeLimiter {
+    /// Makes an instance on the system clock.
+    pub fn new(name: impl Into<Arc<str>>, config: TimeLimiterConfig) -> Self {
+        Self::with_clock(name, config, Clock::system())
+    }
+
+    /// Makes an instance that takes its time from `clock`.
+    pub fn with_clock(name: impl Into<Arc<str>>, config: TimeLimiterConfig, clock: Clock) -> Self {
+        Self {
+            inner: Arc::new(Inner {
+                name: name.into(),
+                clock,
+                limit: AtomicU64::new(effective_limit(&config)),
+                counters: Counters::default(),
+                events: Events::new(config.event_buffer()),
+                config: RwLock::new(Arc::new(config)),
+            }),
+        }
+    }
+
+    /// The name of the instance.
+    pub fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    /// The present settings.
+    pub fn config(&self) -> Arc<TimeLimiterConfig> {
+        Arc::clone(&self.inner.config.read())
+    }
+
+    /// How calls ended so far.
+    pub fn metrics(&self) -> TimeLimiterMetrics {
+        self.inner.counters.snapshot()
+    }
+
+    /// The events of the instance.
+    pub fn events(&self) -> Events<TimeLimiterEvent> {
+        self.inner.events.clone()
+    }
+
+    /// Runs `future` for as long as the limit allows. A future that is ready in the same poll in
+    /// which the limit is reached wins.
+    ///
+    /// # Errors
+    ///
+    /// The error of `future`, or [`TimedOut`] when it was dropped because of the limit.
+    ///
+    /// # Panics
+    ///
+    /// On the system clock, outside of a tokio runtime, when `future` is not ready at once.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future drops `future`; nothing is counted.
+    pub async fn call<T, E>(
+        &self,
+        future: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, CallError<E>> {
+        let Some(deadline) = self.begin(self.inner.clock.now()) else {
+            return future.await.map_err(CallError::Inner);
+        };
+        let (mut future, mut deadline) = (std::pin::pin!(future), std::pin::pin!(deadline));
+        std::future::poll_fn(|cx| {
+            if let Poll::Ready(result) = future.as_mut().poll(cx) {
+                self.in_time(result.is_ok());
+                return Poll::Ready(result.map_err(CallError::Inner));
+            }
+            let expired = deadline.as_mut().poll(&self.inner.clock, cx);
+            expired.map(|()| Err(CallError::Resilience(self.expired(deadline.limit()).into())))
+        })
+        .await
+    }
+
+    /// The end of a call that starts now; `None` when the layer is disabled.
+    pub(crate) fn begin(&self, now: u64) -> Option<Deadline> {
+        match self.inner.limit.load(Ordering::Relaxed) {
+            0 => None,
+            limit => Some(Deadline::new(now, Duration::from_nanos(limit))),
+        }
+    }
+
+    /// Counts a call that ended within its time.
+    pub(crate) fn in_time(&self, success: bool) {
+        let (counter, kind) = if success {
+            (&self.inner.counters.successful, TimeLimiterEventKind::Success)
+        } else {
+            (&self.inner.counters.failed, TimeLimiterEventKind::Error)
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+        self.publish(kind);
+    }
+
+    /// Counts a call that was cut short.
+    pub(crate) fn expired(&self, limit: Duration) -> TimedOut {
+        self.inner.counters.timeout.fetch_add(1, Ordering::Relaxed);
+        self.publish(TimeLimiterEventKind::Timeout);
+        TimedOut::new(Arc::clone(&self.inner.name), limit)
+    }
+
+    pub(crate) fn reconfigure(&self, config: TimeLimiterConfig) {
+        let mut current = self.inner.config.write();
+        self.inner.limit.store(effective_limit(&config), Ordering::Relaxed);
+        *current = Arc::new(config);
+    }
+
+    fn publish(&self, kind: TimeLimiterEventKind) {
+        let Inner { name, clock, events, .. } = &*self.inner;
+        if events.is_observed() {
+            events.push(TimeLimiterEvent { instance: Arc::clone(name), at: clock.now(), kind });
+            events.deliver();
+        }
+    }
+}
+
+impl fmt::Debug for TimeLimiter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TimeLimiter").field("name", &self.inner.name).finish_non_exhaustive()
+    }
+}

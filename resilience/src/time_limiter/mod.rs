@@ -1,0 +1,20 @@
+//! Cuts a call short that takes too long.
+//!
+//! Dropping the future is the cancellation: a body that timed out does not run on, unless the
+//! function is annotated with `detach`. The limit covers the future alone; what the future returned
+//! (a streaming body, say) needs a limit of its own. A body that blocks its thread cannot be cut
+//! short by anybody: run it in a [`ThreadPoolBulkhead`](crate::ThreadPoolBulkhead).
+
+mod config;
+mod deadline;
+mod event;
+
+mod limiter;
+mod metrics;
+
+pub use config::{TimeLimiterConfig, TimeLimiterConfigBuilder};
+pub use event::{TimeLimiterEvent, TimeLimiterEventKind};
+pub use limiter::TimeLimiter;
+pub use metrics::TimeLimiterMetrics;
+
+pub(crate) use deadline::Deadline;
