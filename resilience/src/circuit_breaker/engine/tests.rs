@@ -515,7 +515,9 @@ fn reconfigure(bench: &mut Bench, config: CircuitBreakerConfigBuilder) {
 #[test]
 fn b09_other_thresholds_leave_state_time_left_and_window_alone() {
     let mut bench = bench(small().wait_duration_in_open_state(Duration::from_secs(30)));
-    [Failure, Failure, Success, Success].map(|outcome| bench.call(outcome));
+    for outcome in [Failure, Failure, Success, Success] {
+        bench.call(outcome);
+    }
     assert_eq!(bench.engine.state(), Open);
     bench.advance(10 * SECOND);
     let before = bench.view();
@@ -552,7 +554,9 @@ fn b10_probes_on_their_way_keep_their_slots_when_their_number_changes() {
     let probes = [(); 2].map(|()| bench.enter().unwrap());
     reconfigure(&mut bench, small().permitted_number_of_calls_in_half_open_state(2));
     assert!(bench.enter().is_err());
-    probes.map(|probe| bench.exit(probe, Success));
+    for probe in probes {
+        bench.exit(probe, Success);
+    }
     assert_eq!(bench.engine.state(), Closed);
 }
 
