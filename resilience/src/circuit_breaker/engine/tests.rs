@@ -470,7 +470,7 @@ fn a_reset_ends_the_timer_of_the_state_it_leaves() {
 }
 
 #[test]
-fn a_clock_that_goes_back_changes_nothing() {
+fn c09_a_clock_that_goes_back_changes_nothing() {
     let config = small().sliding_window_type(SlidingWindowType::TimeBased).sliding_window_size(2);
     let mut bench = bench(config);
     bench.advance(7_200 * SECOND);
