@@ -293,6 +293,9 @@ impl CircuitBreaker {
 
     /// Gives a permission back without saying anything of the call.
     pub fn release_permission(&self) {
+        if !self.is_enabled() {
+            return;
+        }
         let now = self.inner.clock.now();
         let mut turn = self.turn(now);
         turn.core.engine.release_permission(now, &mut turn.effects);
@@ -301,29 +304,34 @@ impl CircuitBreaker {
 
     /// Counts a successful call that took `elapsed`.
     pub fn on_success(&self, elapsed: Duration) {
-        self.on_ending(Outcome::Success, elapsed, &[]);
+        self.on_ending(|_| Outcome::Success, elapsed, &[]);
     }
 
     /// Counts a call that took `elapsed` and ended in an error of these kinds.
     ///
     /// `record_errors` and `ignore_errors` of the configuration decide how it counts.
     pub fn on_error(&self, elapsed: Duration, kinds: &'static [&'static str]) {
-        let outcome = self.config().classify(kinds);
-        self.on_ending(outcome, elapsed, kinds);
+        self.on_ending(|config| config.classify(kinds), elapsed, kinds);
     }
 
     /// Counts a call that took `elapsed` and returned a result that is to be taken for a failure.
     pub fn on_result_failure(&self, elapsed: Duration) {
-        self.on_ending(Outcome::Failure, elapsed, &[]);
+        self.on_ending(|_| Outcome::Failure, elapsed, &[]);
     }
 
-    fn on_ending(&self, outcome: Outcome, elapsed: Duration, kinds: &'static [&'static str]) {
+    fn on_ending(
+        &self,
+        classify: impl FnOnce(&CircuitBreakerConfig) -> Outcome,
+        elapsed: Duration,
+        kinds: &'static [&'static str],
+    ) {
         if !self.is_enabled() {
             return;
         }
         let now = self.inner.clock.now();
         let elapsed = saturating_nanos(elapsed);
         let mut turn = self.turn(now);
+        let outcome = classify(turn.core.engine.config());
         if turn.core.engine.state().tells_calls() {
             count(&mut turn, outcome, elapsed, kinds);
         }
@@ -413,3 +421,6 @@ impl fmt::Debug for CircuitBreaker {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -497,3 +497,6 @@ impl Engine {
 fn nanos(duration: std::time::Duration) -> u64 {
     crate::clock::saturating_nanos(duration)
 }
+
+#[cfg(test)]
+mod tests;

@@ -31,7 +31,7 @@ pub enum CircuitBreakerEventKind {
     Error {
         /// How long it took.
         elapsed: Duration,
-        /// The error kinds; none for a result that counts as a failure, and for a panic.
+        /// The error kinds: `panic` for a panic, none for a result that counts as a failure.
         kinds: &'static [&'static str],
     },
     /// A call ended in an error that counts neither as failure nor as success.

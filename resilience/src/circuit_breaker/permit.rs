@@ -147,7 +147,8 @@ impl Drop for InFlight<'_> {
     fn drop(&mut self) {
         let now = self.breaker.clock().now();
         if self.is_polling {
-            self.breaker.exit(self.admission, Report::new(Outcome::Failure), now);
+            let report = Report { kinds: &["panic"], ..Report::new(Outcome::Failure) };
+            self.breaker.exit(self.admission, report, now);
         } else {
             self.breaker.cancel(self.admission, now);
         }

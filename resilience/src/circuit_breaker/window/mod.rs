@@ -126,7 +126,7 @@ mod tests {
         #[test]
         fn a_count_window_equals_a_recount_of_the_last_calls(
             size in 1_u32..200,
-            calls in proptest::collection::vec(call(), 0..1_000),
+            calls in proptest::collection::vec(call(), 0..400),
         ) {
             let mut window = Window::new(Shape::Calls(size));
             for (i, &call) in calls.iter().enumerate() {
@@ -141,7 +141,7 @@ mod tests {
         fn c01_a_time_window_equals_a_recount_of_the_last_seconds(
             size in 1_u32..20,
             start in 0..u64::MAX / 2,
-            steps in proptest::collection::vec((pause(), pause(), call()), 0..1_000),
+            steps in proptest::collection::vec((pause(), pause(), call()), 0..400),
         ) {
             let mut window = Window::new(Shape::Seconds(size));
             let mut now = start;

@@ -1,0 +1,226 @@
+use parking_lot::Mutex as Lock;
+use tokio::{runtime::Handle, task::yield_now};
+
+use super::*;
+use crate::{ManualClock, events::Event};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn breaker(
+    configure: impl FnOnce(
+        crate::circuit_breaker::CircuitBreakerConfigBuilder,
+    ) -> crate::circuit_breaker::CircuitBreakerConfigBuilder,
+) -> (CircuitBreaker, ManualClock) {
+    let (clock, hand) = Clock::manual(Duration::from_secs(1_000));
+    let config = CircuitBreakerConfig::builder().sliding_window_size(2);
+    let config = configure(config.wait_duration_in_open_state(SECOND)).build().unwrap();
+    (CircuitBreaker::with_clock("b", config, clock), hand)
+}
+
+fn automatic() -> (CircuitBreaker, ManualClock) {
+    breaker(|config| config.automatic_transition_from_open_to_half_open_enabled(true))
+}
+
+fn heard(breaker: &CircuitBreaker) -> Arc<Lock<Vec<CircuitBreakerEvent>>> {
+    let heard = Arc::new(Lock::new(Vec::new()));
+    let log = Arc::clone(&heard);
+    breaker.events().subscribe(move |event| log.lock().push(event.clone())).forever();
+    heard
+}
+
+fn types(events: &Lock<Vec<CircuitBreakerEvent>>) -> Vec<&'static str> {
+    events.lock().iter().map(Event::type_name).collect()
+}
+
+async fn give_tasks_a_turn() {
+    for _ in 0..4 {
+        yield_now().await;
+    }
+}
+
+#[test]
+fn a_call_is_told_before_what_it_causes_and_a_transition_tells_why() {
+    let (breaker, _hand) = breaker(|config| config);
+    let heard = heard(&breaker);
+    breaker.try_acquire().unwrap().success();
+    breaker.try_acquire().unwrap().failure();
+    assert_eq!(types(&heard), ["SUCCESS", "ERROR", "FAILURE_RATE_EXCEEDED", "STATE_TRANSITION"]);
+    assert_eq!(
+        heard.lock()[3].kind,
+        CircuitBreakerEventKind::StateTransition {
+            from: State::Closed,
+            to: State::Open,
+            failure_rate: 50.0,
+            slow_call_rate: 0.0,
+            buffered_calls: 2,
+            failed_calls: 1,
+            slow_calls: 0,
+        }
+    );
+}
+
+#[test]
+fn without_a_listener_only_what_is_rare_is_kept() {
+    let (breaker, _hand) = breaker(|config| config);
+    breaker.try_acquire().unwrap().failure();
+    breaker.try_acquire().unwrap().failure();
+    assert!(breaker.try_acquire().is_err());
+    breaker.reset();
+    let kept: Vec<_> = breaker.events().recent().iter().map(|event| event.type_name).collect();
+    assert_eq!(kept, ["FAILURE_RATE_EXCEEDED", "STATE_TRANSITION", "STATE_TRANSITION", "RESET"]);
+}
+
+#[test]
+fn forced_open_refuses_silently_and_counts() {
+    let (breaker, _hand) = breaker(|config| config);
+    breaker.transition_to(State::ForcedOpen).unwrap();
+    let heard = heard(&breaker);
+    assert!(breaker.try_acquire().is_err());
+    assert!(heard.lock().is_empty());
+    let metrics = breaker.metrics();
+    assert_eq!((metrics.not_permitted_calls, metrics.totals.not_permitted), (1, 1));
+}
+
+#[test]
+fn a_listener_may_use_the_breaker() {
+    let (breaker, _hand) = breaker(|config| config);
+    let (twin, states) = (breaker.clone(), Arc::new(Lock::new(Vec::new())));
+    let log = Arc::clone(&states);
+    let _subscription = breaker.events().subscribe(move |event| {
+        if event.type_name() == "STATE_TRANSITION" && twin.state() == State::Open {
+            twin.reset();
+        }
+        log.lock().push(twin.state());
+    });
+    breaker.transition_to(State::Open).unwrap();
+    assert_eq!(*states.lock(), [State::Closed; 3]);
+}
+
+#[test]
+fn an_illegal_transition_is_refused_in_words() {
+    let (breaker, _hand) = breaker(|config| config);
+    assert_eq!(
+        breaker.transition_to(State::HalfOpen).unwrap_err().to_string(),
+        "CircuitBreaker 'b' tried an illegal state transition from CLOSED to HALF_OPEN"
+    );
+    breaker.transition_to(State::MetricsOnly).unwrap();
+    assert!(breaker.transition_to_open_for(SECOND).is_err());
+}
+
+#[test]
+fn totals_only_grow() {
+    let (breaker, _hand) = breaker(|config| config);
+    let late = breaker.try_acquire().unwrap();
+    breaker.try_acquire().unwrap().failure();
+    breaker.try_acquire().unwrap().failure();
+    breaker.reset();
+    late.success();
+    let totals = breaker.metrics().totals;
+    assert_eq!((totals.successful, totals.failed, totals.transitions), (1, 2, 2));
+}
+
+#[test]
+fn a_disabled_layer_passes_everything_and_counts_nothing() {
+    let (breaker, _hand) = breaker(|config| config.enabled(false));
+    breaker.transition_to(State::ForcedOpen).unwrap();
+    let before = breaker.metrics();
+    assert!(!breaker.is_enabled());
+    assert!(breaker.try_acquire_permission());
+    breaker.on_success(SECOND);
+    breaker.try_acquire().unwrap().failure();
+    assert_eq!(breaker.metrics(), before);
+}
+
+#[test]
+fn a_reload_can_switch_the_layer_off_and_on() {
+    let (breaker, _hand) = breaker(|config| config);
+    breaker.transition_to(State::ForcedOpen).unwrap();
+    let off = CircuitBreakerConfig::builder().enabled(false).build().unwrap();
+    breaker.reconfigure(off);
+    assert!(breaker.try_acquire().is_ok());
+    breaker.reconfigure(CircuitBreakerConfig::default());
+    assert!(breaker.try_acquire().is_err());
+}
+
+#[test]
+fn an_answer_that_asks_for_peace_opens_the_breaker() {
+    let (breaker, hand) = breaker(|config| config);
+    let admission = breaker.enter(breaker.clock().now()).unwrap();
+    let report = Report { open_for: Some(5 * SECOND), ..Report::new(Outcome::Ignored) };
+    breaker.exit(admission, report, breaker.clock().now());
+    hand.advance(2 * SECOND);
+    let refusal = breaker.try_acquire().unwrap_err();
+    assert_eq!(refusal.retry_after(), Some(3 * SECOND));
+}
+
+#[tokio::test]
+async fn an_automatic_transition_is_told_at_its_time_without_a_call() {
+    let (breaker, hand) = automatic();
+    let heard = heard(&breaker);
+    breaker.transition_to(State::Open).unwrap();
+    give_tasks_a_turn().await;
+    hand.advance(SECOND);
+    give_tasks_a_turn().await;
+    assert_eq!(types(&heard), ["STATE_TRANSITION"; 2]);
+    assert_eq!(heard.lock()[1].at, 1_001_000_000_000);
+}
+
+#[test]
+fn without_a_runtime_the_change_is_told_late_with_the_right_time() {
+    let (breaker, hand) = automatic();
+    let heard = heard(&breaker);
+    breaker.transition_to(State::Open).unwrap();
+    hand.advance(5 * SECOND);
+    assert_eq!(breaker.state(), State::HalfOpen);
+    assert_eq!(types(&heard), ["STATE_TRANSITION"]);
+    drop(breaker.try_acquire().unwrap());
+    assert_eq!(heard.lock()[1].at, 1_001_000_000_000);
+}
+
+#[tokio::test]
+async fn a_breaker_has_one_task_at_most_and_none_without_a_timer() {
+    let tasks = || Handle::current().metrics().num_alive_tasks();
+    let (breaker, _hand) = automatic();
+    assert_eq!(tasks(), 0);
+    for _ in 0..10 {
+        breaker.transition_to(State::Open).unwrap();
+        assert_eq!(tasks(), 1);
+    }
+    give_tasks_a_turn().await;
+    breaker.reset();
+    give_tasks_a_turn().await;
+    assert_eq!(tasks(), 0);
+    breaker.transition_to(State::Open).unwrap();
+    assert_eq!(tasks(), 1);
+}
+
+#[tokio::test]
+async fn the_task_keeps_no_breaker_alive_and_goes_with_it() {
+    let (breaker, _hand) = automatic();
+    breaker.transition_to(State::Open).unwrap();
+    give_tasks_a_turn().await;
+    assert_eq!(Arc::strong_count(&breaker.inner), 1);
+    drop(breaker);
+    give_tasks_a_turn().await;
+    assert_eq!(Handle::current().metrics().num_alive_tasks(), 0);
+}
+
+#[tokio::test]
+async fn a_breaker_that_starts_open_has_its_timer_too() {
+    let (breaker, hand) = breaker(|config| {
+        config.initial_state(State::Open).automatic_transition_from_open_to_half_open_enabled(true)
+    });
+    let heard = heard(&breaker);
+    give_tasks_a_turn().await;
+    hand.advance(SECOND);
+    give_tasks_a_turn().await;
+    assert_eq!(types(&heard), ["STATE_TRANSITION"]);
+}
+
+#[test]
+fn handles_go_anywhere() {
+    fn goes_anywhere<T: Clone + fmt::Debug + Send + Sync + 'static>(_: &T) {}
+    let (breaker, _hand) = breaker(|config| config);
+    goes_anywhere(&breaker);
+    assert_eq!(format!("{breaker:?}"), r#"CircuitBreaker { name: "b", state: Closed, .. }"#);
+}
