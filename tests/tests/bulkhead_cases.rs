@@ -162,3 +162,14 @@ fn f11_a_head_that_is_cancelled_when_granted_passes_the_slot_to_the_next() {
     drop(permit);
     assert!(matches!(poll(&mut third), Poll::Ready(Ok(_))));
 }
+
+#[tokio::test(start_paused = true)]
+async fn on_tokios_paused_clock_a_full_bulkhead_rejects_after_the_maximum_wait() {
+    let wait = Duration::from_millis(50);
+    let config = bulkhead(1, wait).config();
+    let bulkhead = Bulkhead::new("paused", (*config).clone());
+    let _permit = bulkhead.try_acquire().unwrap();
+    let start = tokio::time::Instant::now();
+    bulkhead.acquire().await.unwrap_err();
+    assert_eq!(start.elapsed().as_millis(), wait.as_millis());
+}

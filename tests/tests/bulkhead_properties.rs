@@ -9,7 +9,10 @@ use std::{
 };
 
 use proptest::prelude::*;
-use resilience::{Bulkhead, BulkheadConfig, BulkheadFull, Clock, ManualClock, bulkhead::Permit};
+use resilience::{
+    Bulkhead, BulkheadConfig, BulkheadFull, Clock, ManualClock, ThreadPoolBulkhead,
+    ThreadPoolBulkheadConfig, bulkhead::Permit,
+};
 
 const MAX_WAIT: Duration = Duration::from_millis(10);
 
@@ -159,4 +162,48 @@ async fn calls_that_are_aborted_from_other_threads_cost_no_slot() {
     assert_eq!(metrics.available_concurrent_calls, 3);
     assert_eq!((metrics.waiting, metrics.rejected), (0, 0));
     assert_eq!(metrics.permitted, metrics.finished);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn every_call_on_a_thread_pool_ends_is_refused_or_leaves_the_queue() {
+    const CALLS: u64 = 3_000;
+    let config = ThreadPoolBulkheadConfig::builder()
+        .core_thread_pool_size(1)
+        .max_thread_pool_size(3)
+        .queue_capacity(4)
+        .keep_alive_duration(Duration::ZERO)
+        .build()
+        .unwrap();
+    let pool = ThreadPoolBulkhead::new("property", config);
+    let calls: Vec<_> = (0..CALLS)
+        .map(|number| {
+            let pool = pool.clone();
+            tokio::spawn(async move {
+                let mut call = Box::pin(pool.call(move || {
+                    std::thread::yield_now();
+                    assert!(number % 11 != 0, "some calls panic");
+                    Ok::<_, ()>(())
+                }));
+                if number % 3 == 0 {
+                    // Begun, then dropped: in the queue or on a thread.
+                    let _ = std::future::poll_fn(|cx| Poll::Ready(call.as_mut().poll(cx))).await;
+                    return;
+                }
+                let _ = call.await;
+            })
+        })
+        .collect();
+    for call in calls {
+        // Some panic.
+        let _ = call.await;
+    }
+    // Calls that were dropped while they ran may run still.
+    while pool.metrics().active_thread_count > 0 {
+        tokio::task::yield_now().await;
+    }
+    let metrics = pool.metrics();
+    assert_eq!(metrics.finished + metrics.rejected + metrics.cancelled, CALLS);
+    assert_eq!((metrics.permitted, metrics.queue_depth), (metrics.finished, 0));
+    assert!(metrics.thread_pool_size <= 3);
+    assert_eq!(pool.call(|| Ok::<_, ()>(1)).await, Ok(1));
 }

@@ -294,3 +294,16 @@ fn e17_a_higher_limit_grants_no_free_burst() {
         assert_eq!(admitted(&limiter, 200), 0, "{refill:?}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn on_tokios_paused_clock_calls_pass_at_the_pace_of_the_limit() {
+    for refill in REFILLS {
+        let config = limiter(refill, 1, SECOND, SECOND * 10).0.config();
+        let limiter = RateLimiter::new("paused", (*config).clone());
+        let start = tokio::time::Instant::now();
+        for _ in 0..4 {
+            limiter.acquire(1).await.unwrap();
+        }
+        assert_eq!(start.elapsed().as_secs(), 3, "{refill:?}");
+    }
+}
