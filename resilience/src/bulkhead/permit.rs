@@ -4,6 +4,25 @@ use super::semaphore::Bulkhead;
 ///
 /// It borrows nothing, so it can move into a spawned task or a blocking closure and keep the slot
 /// taken until the work has really ended.
+///
+/// # Examples
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use resilience::{Bulkhead, BulkheadConfig};
+///
+/// let bulkhead = Bulkhead::new("reports", BulkheadConfig::default());
+/// let permit = bulkhead.acquire().await?;
+/// let report = tokio::task::spawn_blocking(move || {
+///     let _permit = permit;
+///     "report"
+/// });
+/// assert_eq!(report.await?, "report");
+/// assert_eq!(bulkhead.available_concurrent_calls(), bulkhead.max_concurrent_calls());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 #[must_use = "dropping the permit frees the slot"]
 pub struct Permit {

@@ -52,8 +52,9 @@ pub(super) struct GreedyEngine {
     full_at: FullAt,
     governor: governor::RateLimiter<NotKeyed, FullAt, Hand, NoOpMiddleware<Nanos>>,
     queue: VecDeque<Reservation>,
-    /// What `full_at` will be once the queue has been served.
-    full_after_queue: u128,
+    /// What `full_at` will be once the queue has been served; `None` when it has to be worked out
+    /// again. A storm of cancelled calls works it out once, not once each.
+    planned: Option<u128>,
     next_id: u64,
 }
 
@@ -119,7 +120,7 @@ impl GreedyEngine {
             ticks_per_nano,
             ticks_per_permit,
             base: now,
-            full_after_queue: full_at.get().into(),
+            planned: None,
             full_at,
             governor,
             queue: VecDeque::new(),
@@ -134,9 +135,11 @@ impl GreedyEngine {
             return Decision::Refused { wait: None };
         }
         if self.queue.is_empty() && self.charge(wanted, tick) {
-            self.full_after_queue = self.full_at.get().into();
+            self.planned = None;
             return Decision::Now;
         }
+        let full_after_queue = self.full_after_queue();
+        self.planned = Some(full_after_queue);
         let wait = self.wait(permits, tick.into());
         if wait > u128::from(timeout) {
             return Decision::Refused { wait: u64::try_from(wait).ok() };
@@ -145,7 +148,7 @@ impl GreedyEngine {
         let reservation = Reservation { due, permits, id: self.next_id };
         self.next_id += 1;
         self.queue.push_back(reservation);
-        self.full_after_queue = self.full_after(self.full_after_queue, reservation);
+        self.planned = Some(self.full_after(full_after_queue, reservation));
         Decision::Later(reservation)
     }
 
@@ -153,7 +156,7 @@ impl GreedyEngine {
         self.observe(now);
         if let Ok(index) = self.queue.binary_search_by_key(&reservation.id, |queued| queued.id) {
             self.queue.remove(index);
-            self.plan_queue();
+            self.planned = None;
         }
     }
 
@@ -162,14 +165,14 @@ impl GreedyEngine {
         let available = self.available(now);
         if let Ok(taken) = u64::try_from(available) {
             self.full_at.set(self.full_at.get().max(tick) + taken * self.ticks_per_permit);
-            self.plan_queue();
+            self.planned = None;
         }
         available
     }
 
     pub(super) fn available(&self, now: u64) -> i64 {
         let tick = self.tick_of(now.max(self.latest));
-        let until_full = self.full_after_queue.saturating_sub(tick);
+        let until_full = self.full_after_queue().saturating_sub(tick);
         let used = until_full.div_ceil(self.ticks_per_permit.into());
         let used = i128::try_from(used).unwrap_or(i128::MAX);
         saturating_i64(i128::from(self.limit.get()) - used)
@@ -207,7 +210,7 @@ impl GreedyEngine {
             return saturating_u64(tick);
         }
         self.full_at.set(saturating_u64(u128::from(self.full_at.get()).saturating_sub(tick)));
-        self.full_after_queue = self.full_after_queue.saturating_sub(tick);
+        self.planned = self.planned.map(|full_at| full_at.saturating_sub(tick));
         self.base = time;
         0
     }
@@ -220,7 +223,7 @@ impl GreedyEngine {
     fn wait(&self, permits: u32, tick: u128) -> u128 {
         let ticks_per_permit = u128::from(self.ticks_per_permit);
         let spare = u128::from(self.limit.get().saturating_sub(permits)) * ticks_per_permit;
-        self.full_after_queue.saturating_sub(spare + tick).div_ceil(self.ticks_per_nano.into())
+        self.full_after_queue().saturating_sub(spare + tick).div_ceil(self.ticks_per_nano.into())
     }
 
     fn full_after(&self, full_at: u128, reservation: Reservation) -> u128 {
@@ -228,11 +231,11 @@ impl GreedyEngine {
         full_at.max(self.tick_of(reservation.due)) + cost
     }
 
-    fn plan_queue(&mut self) {
-        self.full_after_queue = self
-            .queue
-            .iter()
-            .fold(self.full_at.get().into(), |full_at, queued| self.full_after(full_at, *queued));
+    fn full_after_queue(&self) -> u128 {
+        self.planned.unwrap_or_else(|| {
+            let full_at = u128::from(self.full_at.get());
+            self.queue.iter().fold(full_at, |full_at, queued| self.full_after(full_at, *queued))
+        })
     }
 }
 

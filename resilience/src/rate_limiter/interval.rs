@@ -98,7 +98,9 @@ impl IntervalEngine {
     pub(super) fn available(&self, now: u64) -> i64 {
         let (cycle, permissions) = self.at(now.max(self.latest));
         let gaps: i128 = self.gaps.range(cycle..).map(|(_, gap)| i128::from(*gap)).sum();
-        saturating_i64((permissions + gaps).min(self.limit.into()))
+        // What a higher limit granted in this cycle stays.
+        let most = permissions.max(self.limit.into());
+        saturating_i64((permissions + gaps).min(most))
     }
 
     pub(super) fn cycle(&self, now: u64) -> u64 {
@@ -302,6 +304,7 @@ mod tests {
         let mut engine = engine(10);
         engine.acquire(4, 0, 0);
         engine.set_limit(2);
+        assert_eq!(engine.available(0), 6);
         assert_eq!(engine.acquire(6, 0, 0), Decision::Now);
         assert_eq!(engine.available(1_000), 2);
     }

@@ -159,6 +159,23 @@ impl RateLimiter {
 
     /// Takes permissions that are there now; never waits and never overtakes those that do.
     ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use resilience::{RateLimiter, RateLimiterConfig};
+    ///
+    /// let config = RateLimiterConfig::builder()
+    ///     .limit_for_period(1)
+    ///     .limit_refresh_period(Duration::from_secs(60))
+    ///     .build()?;
+    /// let limiter = RateLimiter::new("orders", config);
+    /// assert!(limiter.try_acquire(1).is_ok());
+    /// let refused = limiter.try_acquire(1).unwrap_err();
+    /// assert!(refused.retry_after() <= Some(Duration::from_secs(60)));
+    /// # Ok::<(), resilience::config::ConfigError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`RequestNotPermitted`] with the time until the permissions would be there.
@@ -196,6 +213,25 @@ impl RateLimiter {
     ///
     /// `None` is a refusal: the wait would be longer than `timeout_duration`, and nothing was taken.
     /// The permissions are spent at once and cannot be given back.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use resilience::{Clock, RateLimiter, RateLimiterConfig};
+    ///
+    /// let config = RateLimiterConfig::builder()
+    ///     .limit_for_period(1)
+    ///     .limit_refresh_period(Duration::from_secs(1))
+    ///     .timeout_duration(Duration::from_secs(1))
+    ///     .build()?;
+    /// let (clock, _hand) = Clock::manual(Duration::ZERO);
+    /// let limiter = RateLimiter::with_clock("orders", config, clock);
+    /// assert_eq!(limiter.reserve(1), Some(Duration::ZERO));
+    /// assert_eq!(limiter.reserve(1), Some(Duration::from_secs(1)));
+    /// assert_eq!(limiter.reserve(1), None);
+    /// # Ok::<(), resilience::config::ConfigError>(())
+    /// ```
     pub fn reserve(&self, permits: u32) -> Option<Duration> {
         if !self.is_enabled() {
             return Some(Duration::ZERO);

@@ -3,8 +3,10 @@
 //! A scenario is one line of JSON: a configuration and steps, each with what Resilience4j answered.
 //! The files in `tests/conformance/` hold one scenario a line, plain or gzipped.
 
+pub mod bulkhead;
 pub mod circuit_breaker;
 mod json;
+pub mod rate_limiter;
 pub mod retry;
 
 pub use json::Fields;
