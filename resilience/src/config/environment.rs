@@ -2,7 +2,7 @@ use resilience_settings::{Pattern, Type, Value, nearest};
 
 use super::{
     Origin, Problem,
-    property::Leaf,
+    property::{Leaf, one_line},
     reader::Reader,
     source::Spot,
     tree::{Group, Tree},
@@ -19,6 +19,7 @@ const STRICT: &str = "RESILIENCE_STRICT";
 /// Lays the variables over what is declared already: they change values, never declare instances.
 pub(crate) fn read(reader: &mut Reader<'_>, variables: &[(String, String)]) {
     for (variable, value) in variables {
+        let variable = &one_line(variable);
         let upper = variable.to_ascii_uppercase();
         if upper.starts_with("RESILIENCE4J_") {
             reader

@@ -4,6 +4,7 @@ use resilience_settings::{Pattern, Value, nearest};
 
 use super::{
     ConfigBuilder, Inline, Origin, Problem, Settings,
+    reader::path_of,
     tree::{Entry, Group, Tree},
 };
 #[cfg(feature = "config")]
@@ -127,7 +128,7 @@ impl Config {
             for entry in self.entries(pattern) {
                 let settings = self.resolved(pattern, &entry.name);
                 effective.extend(settings.iter().map(|(key, value, origin)| {
-                    let path = instance_path(pattern, &entry.name);
+                    let path = path_of(pattern, Group::Instances, &entry.name);
                     (format!("{path}.{key}"), value.clone(), origin.clone())
                 }));
             }
@@ -153,7 +154,7 @@ impl Config {
                     Group::Configs => self.resolved(pattern, ""),
                     Group::Instances => self.resolved(pattern, &entry.name),
                 };
-                let path = format!("{pattern}.{}.{}", group.name(), entry.name);
+                let path = path_of(pattern, group, &entry.name);
                 for problem in check(&settings) {
                     let problem = complete(problem, &settings, &path, entry);
                     let known = problems.iter().any(|known| {
@@ -199,10 +200,6 @@ fn complete(mut problem: Problem, settings: &Settings, path: &str, entry: &Entry
         Origin::Default | Origin::Attribute(_) | Origin::Code => entry.spot.place.clone(),
     });
     problem
-}
-
-fn instance_path(pattern: Pattern, name: &str) -> String {
-    format!("{pattern}.{}.{name}", Group::Instances.name())
 }
 
 /// Shows what is declared, and no values.

@@ -4,7 +4,7 @@ use resilience_settings::{Type, Value};
 
 use super::{
     java,
-    property::{Leaf, Text, shorten},
+    property::{Leaf, Text, one_line, shorten, shown_key},
 };
 
 /// What was written for one key within one document, all its properties together.
@@ -93,7 +93,7 @@ impl Raw {
     /// What would be allowed instead.
     pub(crate) fn read(&self, ty: &Type, kinds: &Kinds) -> Result<Value, String> {
         self.typed(ty, kinds).map_err(|allowed| match self.written() {
-            Some(written) => format!("expected {allowed} (written `{}`)", shorten(written)),
+            Some(written) => format!("expected {allowed} (written `{}`)", shown_key(written)),
             None => format!("expected {allowed}"),
         })
     }
@@ -131,7 +131,7 @@ impl Raw {
                     (Type::Bool, "no" | "off") => "false",
                     _ => &text.value,
                 };
-                match ty.parse(value).map_err(|error| error.allowed().to_owned())? {
+                match ty.parse(value).map_err(|error| one_line(error.allowed()))? {
                     Value::Kinds(names) => Ok(Value::Kinds(kinds.resolve_list(names))),
                     value => Ok(value),
                 }

@@ -26,7 +26,7 @@ use root::Root;
 use super::{
     Problem,
     key_path::{joined, split_index},
-    property::{Leaf, Property, Text},
+    property::{Leaf, Property, Text, shown_key},
     report::Report,
     source::Source,
 };
@@ -265,9 +265,10 @@ fn applies(file: &Parsed, document: &[Property], active: &Active, report: &mut R
     let line = document.first().and_then(|property| property.line);
     if let Some(platform) = texts(document, ON_CLOUD).first() {
         report.warn(format!(
-            "{}: a document for the cloud platform `{platform}` is left out; \
+            "{}: a document for the cloud platform `{}` is left out; \
              choose it by a profile instead",
-            file.source.place(line)
+            file.source.place(line),
+            shown_key(platform)
         ));
         return false;
     }
@@ -309,7 +310,7 @@ fn below_root(
         match replaced(&property.leaf, placeholders) {
             Ok(leaf) => ours.push(Property { path, line: property.line, leaf }),
             Err(message) => {
-                let mut problem = Problem::new(message).path(joined(path.segments()));
+                let mut problem = Problem::new(message).path(shown_key(&joined(path.segments())));
                 if let Some(shown) = property.leaf.shown() {
                     problem = problem.value(shown);
                 }

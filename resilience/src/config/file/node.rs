@@ -2,7 +2,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use crate::config::{
     key_path::KeyPath,
-    property::{Leaf, Property, Text},
+    property::{Leaf, Property, Text, shown_key},
 };
 
 /// A document of any format as a tree.
@@ -98,7 +98,7 @@ pub(super) fn refuse_duplicates(members: &mut Vec<Member>, problems: &mut Vec<Sy
 
 pub(super) fn twice(key: &str, line: Option<usize>, first: Option<usize>) -> Syntax {
     let first = first.map(|line| format!(" (first in line {line})")).unwrap_or_default();
-    Syntax::new(line, format!("`{key}` is given twice{first}"))
+    Syntax::new(line, format!("`{}` is given twice{first}", shown_key(key)))
 }
 
 /// The leaves of a document, each with the keys that lead to it.
@@ -146,7 +146,7 @@ pub(super) fn push_key(path: &mut KeyPath, key: &str, line: Option<usize>) -> Re
     if key.len() > MAX_KEY_BYTES {
         return Err(Syntax::new(line, format!("a key is longer than {MAX_KEY_BYTES} bytes")));
     }
-    path.push(key);
+    path.push(key, line);
     check_depth(line, path.len())
 }
 

@@ -17,7 +17,9 @@ pub(super) fn parse(text: &str) -> Result<Parsed, Syntax> {
     };
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| {
-            Syntax::new(Some(error.marker().line()), format!("no valid YAML: {}", error.info()))
+            // At the end of the text the parser is one line too far.
+            let line = error.marker().line().min(text.lines().count().max(1));
+            Syntax::new(Some(line), format!("no valid YAML: {}", error.info()))
         })?;
         builder.event(event, line(span))?;
     }
@@ -111,11 +113,11 @@ impl Builder {
         anchor: usize,
         line: Option<usize>,
     ) -> Result<(), Syntax> {
-        self.budget.take(line, 1, text.len())?;
         let plain = style == ScalarStyle::Plain;
         let text: Arc<str> = text.into();
         if let Some(Frame { kind: Open::Map { key: key @ None, .. }, .. }) = self.frames.last_mut()
         {
+            self.budget.take(line, 0, text.len())?;
             let merge = plain && &*text == "<<";
             if anchor > 0 {
                 let size = Size { nodes: 1, bytes: text.len(), depth: 0 };
@@ -125,6 +127,7 @@ impl Builder {
             *key = Some((text, line, merge));
             return Ok(());
         }
+        self.budget.take(line, 1, text.len())?;
         let null = plain && matches!(&*text, "" | "~" | "null" | "Null" | "NULL");
         self.complete(if null { Node::Null } else { Node::Scalar(text) }, anchor, line)
     }
@@ -206,7 +209,7 @@ fn merge(node: Node, line: Option<usize>, merged: &mut Vec<Member>) -> Result<()
 fn measure(node: &Node) -> Size {
     let mut size = Size { nodes: 1, ..Size::default() };
     let mut add = |child: Size, key: usize| {
-        size.nodes += child.nodes + usize::from(key > 0);
+        size.nodes += child.nodes;
         size.bytes += child.bytes + key;
         size.depth = size.depth.max(child.depth);
     };
