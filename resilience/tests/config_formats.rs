@@ -1,7 +1,8 @@
 //! One shape in every format, and files as people really write them.
 
 #![cfg(feature = "config")]
-#![allow(missing_docs)]
+// Helpers of tests may unwrap as the tests themselves do.
+#![allow(clippy::unwrap_used)]
 
 use std::{fs, path::PathBuf};
 

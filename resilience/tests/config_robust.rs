@@ -1,7 +1,8 @@
 //! Whatever the text, loading ends with a configuration or an error.
 
 #![cfg(feature = "config")]
-#![allow(missing_docs)]
+// Helpers of tests may unwrap as the tests themselves do.
+#![allow(clippy::unwrap_used)]
 
 use resilience::config::{Config, Format};
 

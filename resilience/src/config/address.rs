@@ -84,13 +84,8 @@ pub(crate) fn top_level_names() -> Vec<&'static str> {
 /// Says which part of the path is unknown and what it might have been.
 pub(crate) fn locate(path: &[Segment], leaf: &Leaf) -> Result<Address, Astray> {
     let Some((first, rest)) = path.split_first() else {
-        return match leaf {
-            Leaf::Empty => Ok(Address::EmptySection),
-            _ => {
-                let message = "expected sections".into();
-                Err(Astray { path: String::new(), line: None, message })
-            }
-        };
+        let message = "expected sections".into();
+        return empty_or(leaf, Astray { path: String::new(), line: None, message });
     };
     if let Some(pattern) = Pattern::from_section(&first.text) {
         return in_pattern(pattern, rest, leaf);
@@ -114,16 +109,16 @@ pub(crate) fn locate(path: &[Segment], leaf: &Leaf) -> Result<Address, Astray> {
     Err(Astray { path: first.text.to_string(), line: first.line, message })
 }
 
+/// A section that ends here may be empty and nothing else.
+fn empty_or(leaf: &Leaf, astray: Astray) -> Result<Address, Astray> {
+    if *leaf == Leaf::Empty { Ok(Address::EmptySection) } else { Err(astray) }
+}
+
 fn in_pattern(pattern: Pattern, path: &[Segment], leaf: &Leaf) -> Result<Address, Astray> {
     let Some((first, rest)) = path.split_first() else {
-        return match leaf {
-            Leaf::Empty => Ok(Address::EmptySection),
-            _ => Err(Astray {
-                path: pattern.section().into(),
-                line: None,
-                message: "expected a section with configs and instances".into(),
-            }),
-        };
+        let message = "expected a section with configs and instances".into();
+        let path = pattern.section().into();
+        return empty_or(leaf, Astray { path, line: None, message });
     };
     let group = match canonical(&first.text).as_str() {
         "instances" | "backends" => Group::Instances,
@@ -157,13 +152,8 @@ fn in_group(
 ) -> Result<Address, Astray> {
     let here = || format!("{pattern}.{}", group.name());
     if path.is_empty() {
-        return match leaf {
-            Leaf::Empty => Ok(Address::EmptySection),
-            _ => {
-                let message = "expected a section of names".into();
-                Err(Astray { path: here(), line: None, message })
-            }
-        };
+        let message = "expected a section of names".into();
+        return empty_or(leaf, Astray { path: here(), line: None, message });
     }
     let name_length = name_length(pattern, path, leaf);
     let name = joined(&path[..name_length]);
@@ -201,19 +191,13 @@ fn name_length(pattern: Pattern, path: &[Segment], leaf: &Leaf) -> usize {
         pattern.key(&segment.text).is_some_and(|(_, key)| key.ty == Type::Counts)
     };
     // Below a count stand kinds, which have dots as well when they are class names.
-    if let Some(at) = path[1..written].iter().position(counts)
-        && written > 1
-    {
+    if let Some(at) = path[1..written].iter().position(counts) {
         return at + 1;
     }
-    let last = &path[written - 1].text;
-    if written < path.len() || written == 1 {
-        written
-    } else if *leaf == Leaf::Empty && pattern.key(last).is_none() {
-        written // `instances.payment.cb: {}`
-    } else {
-        written - 1
-    }
+    let goes_on = written < path.len();
+    // `instances.payment.cb: {}`
+    let empty_entry = *leaf == Leaf::Empty && pattern.key(&path[written - 1].text).is_none();
+    if goes_on || empty_entry || written == 1 { written } else { written - 1 }
 }
 
 /// A key of Resilience4j that does nothing here, and why.
@@ -242,7 +226,9 @@ mod tests {
 
     fn at_leaf(keys: &[&str], leaf: &Leaf) -> Result<Address, Astray> {
         let mut path = KeyPath::default();
-        keys.iter().for_each(|key| path.push(key, None));
+        for key in keys {
+            path.push(key, None);
+        }
         locate(path.segments(), leaf)
     }
 

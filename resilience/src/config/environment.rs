@@ -5,7 +5,7 @@ use super::{
     property::{Leaf, one_line},
     reader::Reader,
     source::Spot,
-    tree::{Group, Tree},
+    tree::{Entries, Group, Tree},
     value::Raw,
 };
 
@@ -124,7 +124,7 @@ fn find(tree: &Tree, rest: &str) -> Found {
 
 fn find_key(tree: &Tree, pattern: Pattern, group: Group, rest: &str) -> Found {
     let declared = tree.section(pattern).map(|section| section.group(group));
-    let mut names: Vec<&str> = declared.into_iter().flat_map(|entries| entries.names()).collect();
+    let mut names: Vec<&str> = declared.into_iter().flat_map(Entries::names).collect();
     // `configs.default` is there even when no file writes it.
     if group == Group::Configs && !names.iter().any(|name| folded(name) == "default") {
         names.push("default");

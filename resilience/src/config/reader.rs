@@ -12,7 +12,7 @@ use super::{
     report::Report,
     source::{Source, Spot},
     tree::{Base, Entry, Group, Section, Tree},
-    value::{Kinds, Raw},
+    value::{Kinds, Raw, ReadAsAll},
 };
 
 /// Reads properties into the tree of entries; what is wrong goes to the report and no further.
@@ -331,11 +331,7 @@ impl Reader<'_> {
         match pending.raw.read(&key.ty, self.kinds) {
             Ok(mut value) => {
                 if let Some(all) = Kinds::widen(key.name, &mut value) {
-                    self.report.warn(format!(
-                        "{}: {path}: `{}` is every error; read as an empty list, which is all",
-                        source.place(line),
-                        all.0
-                    ));
+                    self.report.warn(read_as_all(&source.place(line), &path, &all));
                 }
                 entry.values.insert(slot, (value, source.origin(line, &entry_path)));
             }
@@ -350,31 +346,37 @@ impl Reader<'_> {
     pub(crate) fn overrule(
         &mut self,
         (pattern, group, name): (Pattern, Group, &str),
-        key: Option<usize>,
-        text: &str,
+        slot: Option<usize>,
+        value: &str,
         variable: &str,
     ) {
         let entries = self.tree.section_mut(pattern).group_mut(group);
         let spot = Spot::environment(variable);
         let entry = entries.declare(name, || spot.clone());
-        let Some(slot) = key else {
-            entry.base = Some(Base { name: text.trim().to_owned(), spot });
+        let Some(slot) = slot else {
+            entry.base = Some(Base { name: value.trim().to_owned(), spot });
             return;
         };
-        let raw = Raw::Leaf(Leaf::Text(text.into()));
+        let raw = Raw::Leaf(Leaf::Text(value.into()));
         let key = &pattern.keys()[slot];
+        let path = format!("{}.{}", path_of(pattern, group, name), key.name);
         match raw.read(&key.ty, self.kinds) {
             Ok(mut value) => {
-                let _ = Kinds::widen(key.name, &mut value);
+                if let Some(all) = Kinds::widen(key.name, &mut value) {
+                    self.report.warn(read_as_all(&spot.place, &path, &all));
+                }
                 entry.values.insert(slot, (value, Origin::Environment(variable.to_owned())));
             }
             Err(message) => {
-                let path = format!("{}.{}", path_of(pattern, group, name), key.name);
                 let problem = with_value(Problem::new(message).path(path), raw.shown());
                 self.report.problem_at(&spot, problem);
             }
         }
     }
+}
+
+fn read_as_all(place: &str, path: &str, all: &ReadAsAll) -> String {
+    format!("{place}: {path}: `{}` is every error; read as an empty list, which is all", all.0)
 }
 
 impl Pending {

@@ -98,11 +98,11 @@ impl Raw {
         })
     }
 
-    fn typed(&self, ty: &Type, kinds: &Kinds) -> Result<Value, String> {
+    fn typed(&self, ty: &Type, names: &Kinds) -> Result<Value, String> {
         let refuse = || Err(ty.allowed());
         let list = |items: Vec<&Text>| {
-            let names = items.into_iter().map(|item| item.value.trim().to_owned()).collect();
-            Ok(Value::Kinds(kinds.resolve_list(names)))
+            let listed = items.into_iter().map(|item| item.value.trim().to_owned()).collect();
+            Ok(Value::Kinds(names.resolve_list(listed)))
         };
         match (ty, self) {
             (Type::Kinds, Raw::Leaf(Leaf::Empty)) => Ok(Value::Kinds(Vec::new())),
@@ -116,9 +116,9 @@ impl Raw {
             }
             (Type::Counts, Raw::Counts(counts)) => {
                 let mut read: Vec<(String, u32)> = Vec::with_capacity(counts.len());
-                for (kind, text) in counts {
-                    match text.value.trim().parse() {
-                        Ok(n) => read.push((kinds.resolve(kind), n)),
+                for (kind, count) in counts {
+                    match count.value.trim().parse() {
+                        Ok(n) => read.push((names.resolve(kind), n)),
                         Err(_) => return refuse(),
                     }
                 }
@@ -132,7 +132,7 @@ impl Raw {
                     _ => &text.value,
                 };
                 match ty.parse(value).map_err(|error| one_line(error.allowed()))? {
-                    Value::Kinds(names) => Ok(Value::Kinds(kinds.resolve_list(names))),
+                    Value::Kinds(listed) => Ok(Value::Kinds(names.resolve_list(listed))),
                     value => Ok(value),
                 }
             }

@@ -28,7 +28,7 @@ use super::{
     key_path::{joined, split_index},
     property::{Leaf, Property, Text, shown_key},
     report::Report,
-    source::Source,
+    source::{Files, Source},
 };
 
 /// The format of a configuration text.
@@ -98,15 +98,6 @@ pub(super) enum Input {
 /// How a text that came without a file is named in errors and origins.
 const TEXT_NAME: &str = "<text>";
 
-/// What the files say, document by document in the order in which they apply.
-#[derive(Debug, Default)]
-pub(super) struct Loaded {
-    /// Paths are below the root.
-    pub(super) documents: Vec<(Source, Vec<Property>)>,
-    /// The first file that was written for Resilience4j.
-    pub(super) imported: Option<Arc<str>>,
-}
-
 /// A file that could be parsed.
 struct Parsed {
     name: Arc<str>,
@@ -121,7 +112,7 @@ pub(super) fn load(
     profiles: Option<Vec<String>>,
     variables: &[(String, String)],
     report: &mut Report,
-) -> Loaded {
+) -> Files {
     let files: Vec<Parsed> =
         inputs.iter().enumerate().filter_map(|(rank, input)| parse(input, rank, report)).collect();
     let active = Active::new(profiles.unwrap_or_else(|| profiles_of(&files, variables)));
@@ -147,7 +138,7 @@ pub(super) fn load(
         })
         .collect();
     let imported = files.iter().find(|file| file.root == Root::Resilience4j);
-    Loaded { documents, imported: imported.map(|file| Arc::clone(&file.name)) }
+    Files { documents, imported: imported.map(|file| Arc::clone(&file.name)) }
 }
 
 fn parse(input: &Input, rank: usize, report: &mut Report) -> Option<Parsed> {

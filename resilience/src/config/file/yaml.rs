@@ -1,6 +1,6 @@
 use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
-use saphyr_parser::{Event, Parser, ScalarStyle, Span};
+use saphyr_parser::{Event, Parser, ScalarStyle};
 
 use super::node::{Budget, Member, Node, Parsed, Syntax, check_depth, flatten, refuse_duplicates};
 
@@ -21,7 +21,7 @@ pub(super) fn parse(text: &str) -> Result<Parsed, Syntax> {
             let line = error.marker().line().min(text.lines().count().max(1));
             Syntax::new(Some(line), format!("no valid YAML: {}", error.info()))
         })?;
-        builder.event(event, line(span))?;
+        builder.event(event, Some(span.start.line()))?;
     }
     let Builder { documents, mut problems, .. } = builder;
     let documents = documents.iter().map(|root| flatten(root, &mut problems)).collect();
@@ -43,10 +43,6 @@ pub(super) fn parse_json(text: &str) -> Result<Parsed, Syntax> {
         return Err(Syntax::new(None, "no valid JSON: more than one document"));
     }
     Ok((documents, problems))
-}
-
-fn line(span: Span) -> Option<usize> {
-    Some(span.start.line())
 }
 
 struct Builder {
@@ -219,9 +215,15 @@ fn measure(node: &Node) -> Size {
             size.bytes = text.len();
             return size;
         }
-        Node::Sequence(items) => items.iter().for_each(|item| add(measure(item), 0)),
+        Node::Sequence(items) => {
+            for item in items {
+                add(measure(item), 0);
+            }
+        }
         Node::Map(members) => {
-            members.iter().for_each(|member| add(measure(&member.value), member.key.len()));
+            for member in members {
+                add(measure(&member.value), member.key.len());
+            }
         }
     }
     size.depth += 1;
