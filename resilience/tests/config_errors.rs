@@ -249,7 +249,7 @@ fn keys_and_names_given_twice() {
     check(&[
         (
             "retry.instances.a:\n  max_attempts: 3\n  max_attempts: 4",
-            "<text>:3: `max_attempts` is given twice (first in line 2)",
+            "<text>:3: retry.instances.a.max_attempts: given twice (first in line 2)",
         ),
         (
             "retry.instances.a:\n  max_attempts: 3\n  maxAttempts: 4",
@@ -384,7 +384,7 @@ rettry: {}
          expected a number above 0 and up to 100\
          \n  - <text>:4: circuitbreaker.instances.a.base_config = gone: \
          unknown base_config; there are no configs\
-         \n  - <text>:7: `record_errors` is given twice (first in line 6)\
+         \n  - <text>:7: circuitbreaker.instances.b.record_errors: given twice (first in line 6)\
          \n  - <text>:8: circuitbreaker.instances.b.wait_duration_in_open_state = soon: \
          expected a duration of at least 1ms, such as 500ms, 2s or 1m30s: a number is missing or malformed\
          \n  - <text>:9: circuitbreaker.instances.b-: `b-` and `b` (<text>:5) are one name, case \

@@ -177,6 +177,13 @@ fn an_empty_file_means_defaults() {
 }
 
 #[test]
+fn json_escapes_are_resolved() {
+    let text = r#"{"retry": {"instances": {"a\/b \u00e4 \ud83d\ude00": {}}}}"#;
+    let config = load(text, Format::Json);
+    assert_eq!(config.instances(Pattern::Retry).collect::<Vec<_>>(), ["a/b ä 😀"]);
+}
+
+#[test]
 fn anchors_aliases_and_merge_keys_are_followed() {
     let text = "
 x-common: &common { max_attempts: 5, wait_duration: 1s }

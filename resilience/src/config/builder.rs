@@ -198,6 +198,7 @@ fn in_code((path, value): &(String, String)) -> Property {
 
 /// What Resilience4j would have made of its own file, where that differs.
 fn differences(tree: &Tree, file: &str) -> Option<String> {
+    const SHOWN: usize = 12;
     let section = tree.section(Pattern::CircuitBreaker)?;
     let config = Config::new(tree.clone(), false, Vec::new());
     let mut found = Vec::new();
@@ -218,6 +219,11 @@ fn differences(tree: &Tree, file: &str) -> Option<String> {
     }
     if found.is_empty() {
         return None;
+    }
+    if found.len() > SHOWN {
+        let more = found.len() - SHOWN;
+        found.truncate(SHOWN);
+        found.push(format!("{more} more"));
     }
     Some(format!(
         "{file}: circuit breakers differ from Resilience4j, where a named base does not inherit \

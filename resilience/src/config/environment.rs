@@ -13,6 +13,7 @@ use super::{
 const PREFIX: &str = "RESILIENCE_";
 /// Variables that are no settings of an instance.
 pub(crate) const PROFILES: &str = "RESILIENCE_PROFILES_ACTIVE";
+#[cfg(feature = "config")]
 pub(crate) const SPRING_PROFILES: &str = "SPRING_PROFILES_ACTIVE";
 const STRICT: &str = "RESILIENCE_STRICT";
 

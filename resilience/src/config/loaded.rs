@@ -213,3 +213,62 @@ impl fmt::Debug for Config {
         out.field("strict", &self.inner.strict).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(values: &[(&str, &str)]) -> Config {
+        let builder = Config::builder().env(false);
+        values
+            .iter()
+            .fold(builder, |builder, (path, value)| builder.set(*path, *value))
+            .load()
+            .unwrap()
+    }
+
+    /// Says that fewer than three attempts are too few.
+    fn too_few(settings: &Settings) -> Vec<Problem> {
+        if settings.pattern() == Pattern::Retry && settings.u32("max_attempts") < 3 {
+            vec![Problem::new("too few").path("max_attempts")]
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn texts(config: &Config) -> Vec<String> {
+        config.check_instances(too_few).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_check_of_instances_names_path_and_place() {
+        let config = config(&[
+            ("retry.instances.a.max_attempts", "2"),
+            ("retry.instances.b.max_attempts", "3"),
+            ("bulkhead.instances.a.max_concurrent_calls", "1"),
+        ]);
+        assert_eq!(texts(&config), ["code: retry.instances.a.max_attempts: too few"]);
+    }
+
+    #[test]
+    fn default_is_checked_because_undeclared_instances_run_on_it() {
+        let config = config(&[("retry.configs.default.max_attempts", "1")]);
+        assert_eq!(texts(&config), ["code: retry.configs.default.max_attempts: too few"]);
+    }
+
+    #[cfg(feature = "config")]
+    #[test]
+    fn what_instances_inherit_is_reported_once_where_it_is_written() {
+        let text = "retry:\n  configs:\n    low: { max_attempts: 1 }\n  instances:\n    \
+                    a: { base_config: low }\n    b: { base_config: low }";
+        let config = Config::builder().env(false).text(text, Format::Yaml).load().unwrap();
+        assert_eq!(texts(&config), ["<text>:3: retry.instances.a.max_attempts: too few"]);
+    }
+
+    #[test]
+    fn handles_can_be_shared_between_threads() {
+        fn shared<T: Clone + Send + Sync + fmt::Debug>() {}
+        shared::<Config>();
+        shared::<ConfigBuilder>();
+    }
+}

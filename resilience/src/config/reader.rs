@@ -347,29 +347,29 @@ impl Reader<'_> {
         &mut self,
         (pattern, group, name): (Pattern, Group, &str),
         slot: Option<usize>,
-        value: &str,
+        text: &str,
         variable: &str,
     ) {
         let entries = self.tree.section_mut(pattern).group_mut(group);
-        let spot = Spot::environment(variable);
-        let entry = entries.declare(name, || spot.clone());
+        let place = Spot::environment(variable);
+        let entry = entries.declare(name, || place.clone());
         let Some(slot) = slot else {
-            entry.base = Some(Base { name: value.trim().to_owned(), spot });
+            entry.base = Some(Base { name: text.trim().to_owned(), spot: place });
             return;
         };
-        let raw = Raw::Leaf(Leaf::Text(value.into()));
+        let raw = Raw::Leaf(Leaf::Text(text.into()));
         let key = &pattern.keys()[slot];
         let path = format!("{}.{}", path_of(pattern, group, name), key.name);
         match raw.read(&key.ty, self.kinds) {
             Ok(mut value) => {
                 if let Some(all) = Kinds::widen(key.name, &mut value) {
-                    self.report.warn(read_as_all(&spot.place, &path, &all));
+                    self.report.warn(read_as_all(&place.place, &path, &all));
                 }
                 entry.values.insert(slot, (value, Origin::Environment(variable.to_owned())));
             }
             Err(message) => {
                 let problem = with_value(Problem::new(message).path(path), raw.shown());
-                self.report.problem_at(&spot, problem);
+                self.report.problem_at(&place, problem);
             }
         }
     }

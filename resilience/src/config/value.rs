@@ -100,16 +100,16 @@ impl Raw {
 
     fn typed(&self, ty: &Type, names: &Kinds) -> Result<Value, String> {
         let refuse = || Err(ty.allowed());
-        let list = |items: Vec<&Text>| {
-            let listed = items.into_iter().map(|item| item.value.trim().to_owned()).collect();
+        let list = |elements: Vec<&Text>| {
+            let listed = elements.into_iter().map(|item| item.value.trim().to_owned()).collect();
             Ok(Value::Kinds(names.resolve_list(listed)))
         };
         match (ty, self) {
             (Type::Kinds, Raw::Leaf(Leaf::Empty)) => Ok(Value::Kinds(Vec::new())),
             (Type::Kinds, Raw::Leaf(Leaf::List(items))) => list(items.iter().collect()),
             (Type::Kinds, Raw::Indexed(items)) => {
-                let last = items.keys().next_back().copied().unwrap_or(0);
-                match (0..last).find(|index| !items.contains_key(index)) {
+                let highest = items.keys().next_back().copied().unwrap_or(0);
+                match (0..highest).find(|index| !items.contains_key(index)) {
                     Some(gap) => Err(format!("an element at every index; [{gap}] is missing")),
                     None => list(items.values().collect()),
                 }

@@ -152,7 +152,8 @@ fn parse(input: &Input, rank: usize, report: &mut Report) -> Option<Parsed> {
         Input::Text(text, format) => parse_text(text, *format),
     };
     let mut refuse = |syntax: Syntax| {
-        report.problem(&source, syntax.line, Problem::new(syntax.message));
+        let problem = Problem { path: syntax.path, ..Problem::new(syntax.message) };
+        report.problem(&source, syntax.line, problem);
     };
     let (documents, problems) = parsed.map_err(&mut refuse).ok()?;
     problems.into_iter().for_each(&mut refuse);

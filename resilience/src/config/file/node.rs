@@ -27,12 +27,14 @@ pub(super) struct Member {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Syntax {
     pub(super) line: Option<usize>,
+    /// The keys as they are written, where one is at fault.
+    pub(super) path: Option<String>,
     pub(super) message: String,
 }
 
 impl Syntax {
     pub(super) fn new(line: Option<usize>, message: impl Into<String>) -> Self {
-        Self { line, message: message.into() }
+        Self { line, path: None, message: message.into() }
     }
 }
 
@@ -82,7 +84,11 @@ pub(super) fn check_depth(line: Option<usize>, depth: usize) -> Result<(), Synta
 }
 
 /// Removes keys that are given twice, the later ones, and reports them.
-pub(super) fn refuse_duplicates(members: &mut Vec<Member>, problems: &mut Vec<Syntax>) {
+pub(super) fn refuse_duplicates(
+    members: &mut Vec<Member>,
+    path: &dyn Fn(&str) -> String,
+    problems: &mut Vec<Syntax>,
+) {
     let mut seen: HashMap<Arc<str>, Option<usize>> = HashMap::with_capacity(members.len());
     members.retain(|member| match seen.get(&member.key) {
         None => {
@@ -90,15 +96,16 @@ pub(super) fn refuse_duplicates(members: &mut Vec<Member>, problems: &mut Vec<Sy
             true
         }
         Some(first) => {
-            problems.push(twice(&member.key, member.line, *first));
+            problems.push(twice(&path(&member.key), member.line, *first));
             false
         }
     });
 }
 
-pub(super) fn twice(key: &str, line: Option<usize>, first: Option<usize>) -> Syntax {
+pub(super) fn twice(path: &str, line: Option<usize>, first: Option<usize>) -> Syntax {
     let first = first.map(|line| format!(" (first in line {line})")).unwrap_or_default();
-    Syntax::new(line, format!("`{}` is given twice{first}", shown_key(key)))
+    let path = Some(shown_key(path));
+    Syntax { line, path, message: format!("given twice{first}") }
 }
 
 /// The leaves of a document, each with the keys that lead to it.
