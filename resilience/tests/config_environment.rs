@@ -1,7 +1,8 @@
 //! Environment variables over a file.
 
 #![cfg(feature = "config")]
-#![allow(missing_docs)]
+// Helpers of tests may unwrap as the tests themselves do.
+#![allow(clippy::unwrap_used)]
 
 use resilience::config::{Config, ConfigError, Format};
 

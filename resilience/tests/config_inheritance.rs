@@ -1,7 +1,8 @@
 //! Who wins: built-in defaults, `configs.default`, bases, instances, files, code, environment.
 
 #![cfg(feature = "config")]
-#![allow(missing_docs)]
+// Helpers of tests may unwrap as the tests themselves do.
+#![allow(clippy::unwrap_used)]
 
 use resilience::config::{Config, Format, Origin};
 
@@ -32,8 +33,7 @@ fn find(config: &Config, path: &str) -> (String, Origin) {
         .effective()
         .into_iter()
         .find(|(known, ..)| known == path)
-        .map(|(_, value, origin)| (value.to_string(), origin))
-        .unwrap_or_else(|| panic!("no {path}"))
+        .map_or_else(|| panic!("no {path}"), |(_, value, origin)| (value.to_string(), origin))
 }
 
 #[test]

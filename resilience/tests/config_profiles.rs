@@ -1,7 +1,8 @@
 //! Documents that apply under some profiles only.
 
 #![cfg(feature = "config")]
-#![allow(missing_docs)]
+// Helpers of tests may unwrap as the tests themselves do.
+#![allow(clippy::unwrap_used)]
 
 use resilience::config::{Config, ConfigBuilder, Format};
 

@@ -20,21 +20,29 @@ pub(crate) enum Address {
     /// `<pattern>.enabled`
     PatternEnabled(Pattern),
     /// An entry without a value of its own.
-    Entry(Pattern, Group, String),
+    Entry(EntryAddress),
     /// One key of one entry.
     Key(KeyAddress),
     /// Read without complaint, does nothing, and why.
     WithoutEffect(String, &'static str),
 }
 
-/// A key of an entry.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct KeyAddress {
+/// An entry, and the line of its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct EntryAddress {
     pub(crate) pattern: Pattern,
     pub(crate) group: Group,
     pub(crate) name: String,
-    /// The key as it was written, without index and kind.
+    pub(crate) line: Option<usize>,
+}
+
+/// A key of an entry, and the line of the key.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct KeyAddress {
+    pub(crate) entry: EntryAddress,
+    /// The key as it was written, with an index but without a kind.
     pub(crate) key: String,
+    pub(crate) line: Option<usize>,
     /// What comes below the key: the kind of a count.
     pub(crate) below: Option<String>,
 }
@@ -43,6 +51,7 @@ pub(crate) struct KeyAddress {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Astray {
     pub(crate) path: String,
+    pub(crate) line: Option<usize>,
     pub(crate) message: String,
 }
 
@@ -50,9 +59,17 @@ pub(crate) struct Astray {
 const TOP_LEVEL: [&str; 2] = ["strict", "error_kind_aliases"];
 
 /// Whether a key at the top level is one of ours: a pattern section or `strict` and its like.
+#[cfg(feature = "config")]
 pub(crate) fn is_ours(segment: &str) -> bool {
     Pattern::from_section(segment).is_some()
         || TOP_LEVEL.iter().any(|key| canonical(key) == canonical(segment))
+}
+
+/// Whether a key names a section that a pattern has.
+#[cfg(feature = "config")]
+pub(crate) fn is_section(segment: &str) -> bool {
+    let sections = ["instances", "backends", "limiters", "configs", "enabled"];
+    sections.contains(&canonical(segment).as_str())
 }
 
 /// Every name that may stand at the top level.
@@ -67,10 +84,8 @@ pub(crate) fn top_level_names() -> Vec<&'static str> {
 /// Says which part of the path is unknown and what it might have been.
 pub(crate) fn locate(path: &[Segment], leaf: &Leaf) -> Result<Address, Astray> {
     let Some((first, rest)) = path.split_first() else {
-        return match leaf {
-            Leaf::Empty => Ok(Address::EmptySection),
-            _ => Err(Astray { path: String::new(), message: "expected sections".into() }),
-        };
+        let message = "expected sections".into();
+        return empty_or(leaf, Astray { path: String::new(), line: None, message });
     };
     if let Some(pattern) = Pattern::from_section(&first.text) {
         return in_pattern(pattern, rest, leaf);
@@ -90,18 +105,20 @@ pub(crate) fn locate(path: &[Segment], leaf: &Leaf) -> Result<Address, Astray> {
         return Ok(Address::WithoutEffect(key.to_owned(), reason));
     }
     let hint = nearest_or_all(&first.text, &top_level_names());
-    Err(Astray { path: first.text.to_string(), message: format!("unknown section{hint}") })
+    let message = format!("unknown section{hint}");
+    Err(Astray { path: first.text.to_string(), line: first.line, message })
+}
+
+/// A section that ends here may be empty and nothing else.
+fn empty_or(leaf: &Leaf, astray: Astray) -> Result<Address, Astray> {
+    if *leaf == Leaf::Empty { Ok(Address::EmptySection) } else { Err(astray) }
 }
 
 fn in_pattern(pattern: Pattern, path: &[Segment], leaf: &Leaf) -> Result<Address, Astray> {
     let Some((first, rest)) = path.split_first() else {
-        return match leaf {
-            Leaf::Empty => Ok(Address::EmptySection),
-            _ => Err(Astray {
-                path: pattern.section().into(),
-                message: "expected a section with configs and instances".into(),
-            }),
-        };
+        let message = "expected a section with configs and instances".into();
+        let path = pattern.section().into();
+        return empty_or(leaf, Astray { path, line: None, message });
     };
     let group = match canonical(&first.text).as_str() {
         "instances" | "backends" => Group::Instances,
@@ -120,7 +137,8 @@ fn in_pattern(pattern: Pattern, path: &[Segment], leaf: &Leaf) -> Result<Address
                 let hint = nearest_or_all(&first.text, &["configs", "instances", "enabled"]);
                 format!("unknown section{hint}")
             };
-            return Err(Astray { path: format!("{pattern}.{}", first.text), message });
+            let path = format!("{pattern}.{}", first.text);
+            return Err(Astray { path, line: first.line, message });
         }
     };
     in_group(pattern, group, rest, leaf)
@@ -134,13 +152,13 @@ fn in_group(
 ) -> Result<Address, Astray> {
     let here = || format!("{pattern}.{}", group.name());
     if path.is_empty() {
-        return match leaf {
-            Leaf::Empty => Ok(Address::EmptySection),
-            _ => Err(Astray { path: here(), message: "expected a section of names".into() }),
-        };
+        let message = "expected a section of names".into();
+        return empty_or(leaf, Astray { path: here(), line: None, message });
     }
     let name_length = name_length(pattern, path, leaf);
     let name = joined(&path[..name_length]);
+    let line = path[name_length - 1].line;
+    let entry = EntryAddress { pattern, group, name, line };
     let mut below = &path[name_length..];
     // An older shape of the thread pool's settings has one level more.
     if pattern == Pattern::ThreadPoolBulkhead
@@ -151,15 +169,16 @@ fn in_group(
     }
     let Some((key, kind)) = below.split_first() else {
         return match leaf {
-            Leaf::Empty => Ok(Address::Entry(pattern, group, name)),
+            Leaf::Empty => Ok(Address::Entry(entry)),
             _ => Err(Astray {
-                path: format!("{}.{name}", here()),
+                path: format!("{}.{}", here(), entry.name),
+                line,
                 message: "expected a section of settings".into(),
             }),
         };
     };
     let below = if kind.is_empty() { None } else { Some(joined(kind)) };
-    Ok(Address::Key(KeyAddress { pattern, group, name, key: key.text.to_string(), below }))
+    Ok(Address::Key(KeyAddress { entry, key: key.text.to_string(), line: key.line, below }))
 }
 
 /// How many segments are the entry's name.
@@ -172,19 +191,13 @@ fn name_length(pattern: Pattern, path: &[Segment], leaf: &Leaf) -> usize {
         pattern.key(&segment.text).is_some_and(|(_, key)| key.ty == Type::Counts)
     };
     // Below a count stand kinds, which have dots as well when they are class names.
-    if let Some(at) = path[1..written].iter().position(counts)
-        && written > 1
-    {
+    if let Some(at) = path[1..written].iter().position(counts) {
         return at + 1;
     }
-    let last = &path[written - 1].text;
-    if written < path.len() || written == 1 {
-        written
-    } else if *leaf == Leaf::Empty && pattern.key(last).is_none() {
-        written // `instances.payment.cb: {}`
-    } else {
-        written - 1
-    }
+    let goes_on = written < path.len();
+    // `instances.payment.cb: {}`
+    let empty_entry = *leaf == Leaf::Empty && pattern.key(&path[written - 1].text).is_none();
+    if goes_on || empty_entry || written == 1 { written } else { written - 1 }
 }
 
 /// A key of Resilience4j that does nothing here, and why.
@@ -213,18 +226,23 @@ mod tests {
 
     fn at_leaf(keys: &[&str], leaf: &Leaf) -> Result<Address, Astray> {
         let mut path = KeyPath::default();
-        keys.iter().for_each(|key| path.push(key));
+        for key in keys {
+            path.push(key, None);
+        }
         locate(path.segments(), leaf)
     }
 
     fn key(pattern: Pattern, name: &str, key: &str, below: Option<&str>) -> Address {
         Address::Key(KeyAddress {
-            pattern,
-            group: Group::Instances,
-            name: name.into(),
+            entry: entry(pattern, name),
             key: key.into(),
+            line: None,
             below: below.map(str::to_owned),
         })
+    }
+
+    fn entry(pattern: Pattern, name: &str) -> EntryAddress {
+        EntryAddress { pattern, group: Group::Instances, name: name.into(), line: None }
     }
 
     #[test]
@@ -254,7 +272,7 @@ mod tests {
         }
         assert_eq!(
             at_leaf(&["retry.instances", "a.b"], &Leaf::Empty).unwrap(),
-            Address::Entry(Pattern::Retry, Group::Instances, "a.b".into())
+            Address::Entry(entry(Pattern::Retry, "a.b"))
         );
     }
 

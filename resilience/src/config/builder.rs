@@ -10,7 +10,7 @@ use super::{
     property::{Leaf, Property},
     reader::{Reader, check_bases, read_aliases},
     report::Report,
-    source::Source,
+    source::{Files, Source},
     tree::Tree,
     value::Kinds,
 };
@@ -121,17 +121,7 @@ impl ConfigBuilder {
     pub fn load(self) -> Result<Config, ConfigError> {
         let mut report = Report::default();
         let variables = self.variables();
-        #[cfg(feature = "config")]
-        let (mut documents, imported) = {
-            let profiles = self.active_profiles(&variables);
-            let loaded = file::load(&self.inputs, profiles, &variables, &mut report);
-            (loaded.documents, loaded.imported)
-        };
-        #[cfg(not(feature = "config"))]
-        let mut documents = Vec::new();
-        #[cfg(not(feature = "config"))]
-        let imported: Option<std::sync::Arc<str>> = None;
-
+        let Files { mut documents, imported } = self.files(&variables, &mut report);
         let last = Source::code(usize::MAX - 1);
         documents.push((last, self.values.iter().map(in_code).collect()));
 
@@ -159,6 +149,17 @@ impl ConfigBuilder {
         }
         let warnings = report.finish()?;
         Ok(Config::new(tree, strict, warnings))
+    }
+
+    #[cfg(feature = "config")]
+    fn files(&self, variables: &[(String, String)], report: &mut Report) -> Files {
+        file::load(&self.inputs, self.active_profiles(variables), variables, report)
+    }
+
+    #[cfg(not(feature = "config"))]
+    #[allow(clippy::unused_self)] // the same signature as with files
+    fn files(&self, _variables: &[(String, String)], _report: &mut Report) -> Files {
+        Files::default()
     }
 
     fn variables(&self) -> Vec<(String, String)> {
@@ -197,6 +198,7 @@ fn in_code((path, value): &(String, String)) -> Property {
 
 /// What Resilience4j would have made of its own file, where that differs.
 fn differences(tree: &Tree, file: &str) -> Option<String> {
+    const SHOWN: usize = 12;
     let section = tree.section(Pattern::CircuitBreaker)?;
     let config = Config::new(tree.clone(), false, Vec::new());
     let mut found = Vec::new();
@@ -217,6 +219,11 @@ fn differences(tree: &Tree, file: &str) -> Option<String> {
     }
     if found.is_empty() {
         return None;
+    }
+    if found.len() > SHOWN {
+        let more = found.len() - SHOWN;
+        found.truncate(SHOWN);
+        found.push(format!("{more} more"));
     }
     Some(format!(
         "{file}: circuit breakers differ from Resilience4j, where a named base does not inherit \

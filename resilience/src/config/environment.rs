@@ -2,10 +2,10 @@ use resilience_settings::{Pattern, Type, Value, nearest};
 
 use super::{
     Origin, Problem,
-    property::Leaf,
+    property::{Leaf, one_line},
     reader::Reader,
     source::Spot,
-    tree::{Group, Tree},
+    tree::{Entries, Group, Tree},
     value::Raw,
 };
 
@@ -13,12 +13,14 @@ use super::{
 const PREFIX: &str = "RESILIENCE_";
 /// Variables that are no settings of an instance.
 pub(crate) const PROFILES: &str = "RESILIENCE_PROFILES_ACTIVE";
+#[cfg(feature = "config")]
 pub(crate) const SPRING_PROFILES: &str = "SPRING_PROFILES_ACTIVE";
 const STRICT: &str = "RESILIENCE_STRICT";
 
 /// Lays the variables over what is declared already: they change values, never declare instances.
 pub(crate) fn read(reader: &mut Reader<'_>, variables: &[(String, String)]) {
     for (variable, value) in variables {
+        let variable = &one_line(variable);
         let upper = variable.to_ascii_uppercase();
         if upper.starts_with("RESILIENCE4J_") {
             reader
@@ -123,7 +125,7 @@ fn find(tree: &Tree, rest: &str) -> Found {
 
 fn find_key(tree: &Tree, pattern: Pattern, group: Group, rest: &str) -> Found {
     let declared = tree.section(pattern).map(|section| section.group(group));
-    let mut names: Vec<&str> = declared.into_iter().flat_map(|entries| entries.names()).collect();
+    let mut names: Vec<&str> = declared.into_iter().flat_map(Entries::names).collect();
     // `configs.default` is there even when no file writes it.
     if group == Group::Configs && !names.iter().any(|name| folded(name) == "default") {
         names.push("default");

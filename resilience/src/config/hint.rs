@@ -15,7 +15,7 @@ pub(crate) fn did_you_mean<'a>(
 }
 
 /// The nearest candidate as a question, or else all of them.
-pub(crate) fn nearest_or_all<'a>(text: &str, candidates: &[&'a str]) -> String {
+pub(crate) fn nearest_or_all(text: &str, candidates: &[&str]) -> String {
     did_you_mean(text, candidates.iter().copied())
         .unwrap_or_else(|| format!("; known are {}", candidates.join(", ")))
 }

@@ -13,6 +13,8 @@ pub(crate) struct KeyPath {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Segment {
     pub(crate) text: Arc<str>,
+    /// The line of the written key, counted from 1.
+    pub(crate) line: Option<usize>,
     /// Whether a dot inside one written key joins it to the segment before.
     pub(crate) joined: bool,
 }
@@ -21,14 +23,14 @@ impl KeyPath {
     /// The path of one key as it was written, such as `retry.instances.a.max_attempts`.
     pub(crate) fn of(written: &str) -> Self {
         let mut path = Self::default();
-        path.push(written);
+        path.push(written, None);
         path
     }
 
     /// Appends a key that stands one level deeper.
-    pub(crate) fn push(&mut self, written: &str) {
+    pub(crate) fn push(&mut self, written: &str, line: Option<usize>) {
         for (i, text) in split(written).into_iter().enumerate() {
-            self.segments.push(Segment { text: text.into(), joined: i > 0 });
+            self.segments.push(Segment { text: text.into(), line, joined: i > 0 });
         }
     }
 
@@ -147,7 +149,7 @@ mod tests {
     #[test]
     fn nested_keys_are_not_joined() {
         let mut path = KeyPath::of("retry.instances");
-        path.push("a.b");
+        path.push("a.b", None);
         let joined: Vec<bool> = path.segments().iter().map(|s| s.joined).collect();
         assert_eq!(joined, [false, true, false, true]);
     }

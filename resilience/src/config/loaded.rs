@@ -4,6 +4,7 @@ use resilience_settings::{Pattern, Value, nearest};
 
 use super::{
     ConfigBuilder, Inline, Origin, Problem, Settings,
+    reader::path_of,
     tree::{Entry, Group, Tree},
 };
 #[cfg(feature = "config")]
@@ -127,7 +128,7 @@ impl Config {
             for entry in self.entries(pattern) {
                 let settings = self.resolved(pattern, &entry.name);
                 effective.extend(settings.iter().map(|(key, value, origin)| {
-                    let path = instance_path(pattern, &entry.name);
+                    let path = path_of(pattern, Group::Instances, &entry.name);
                     (format!("{path}.{key}"), value.clone(), origin.clone())
                 }));
             }
@@ -153,7 +154,7 @@ impl Config {
                     Group::Configs => self.resolved(pattern, ""),
                     Group::Instances => self.resolved(pattern, &entry.name),
                 };
-                let path = format!("{pattern}.{}.{}", group.name(), entry.name);
+                let path = path_of(pattern, group, &entry.name);
                 for problem in check(&settings) {
                     let problem = complete(problem, &settings, &path, entry);
                     let known = problems.iter().any(|known| {
@@ -201,10 +202,6 @@ fn complete(mut problem: Problem, settings: &Settings, path: &str, entry: &Entry
     problem
 }
 
-fn instance_path(pattern: Pattern, name: &str) -> String {
-    format!("{pattern}.{}.{name}", Group::Instances.name())
-}
-
 /// Shows what is declared, and no values.
 impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -214,5 +211,64 @@ impl fmt::Debug for Config {
             out.field(pattern.section(), &names);
         }
         out.field("strict", &self.inner.strict).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(values: &[(&str, &str)]) -> Config {
+        let builder = Config::builder().env(false);
+        values
+            .iter()
+            .fold(builder, |builder, (path, value)| builder.set(*path, *value))
+            .load()
+            .unwrap()
+    }
+
+    /// Says that fewer than three attempts are too few.
+    fn too_few(settings: &Settings) -> Vec<Problem> {
+        if settings.pattern() == Pattern::Retry && settings.u32("max_attempts") < 3 {
+            vec![Problem::new("too few").path("max_attempts")]
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn texts(config: &Config) -> Vec<String> {
+        config.check_instances(too_few).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_check_of_instances_names_path_and_place() {
+        let config = config(&[
+            ("retry.instances.a.max_attempts", "2"),
+            ("retry.instances.b.max_attempts", "3"),
+            ("bulkhead.instances.a.max_concurrent_calls", "1"),
+        ]);
+        assert_eq!(texts(&config), ["code: retry.instances.a.max_attempts: too few"]);
+    }
+
+    #[test]
+    fn default_is_checked_because_undeclared_instances_run_on_it() {
+        let config = config(&[("retry.configs.default.max_attempts", "1")]);
+        assert_eq!(texts(&config), ["code: retry.configs.default.max_attempts: too few"]);
+    }
+
+    #[cfg(feature = "config")]
+    #[test]
+    fn what_instances_inherit_is_reported_once_where_it_is_written() {
+        let text = "retry:\n  configs:\n    low: { max_attempts: 1 }\n  instances:\n    \
+                    a: { base_config: low }\n    b: { base_config: low }";
+        let config = Config::builder().env(false).text(text, Format::Yaml).load().unwrap();
+        assert_eq!(texts(&config), ["<text>:3: retry.instances.a.max_attempts: too few"]);
+    }
+
+    #[test]
+    fn handles_can_be_shared_between_threads() {
+        fn shared<T: Clone + Send + Sync + fmt::Debug>() {}
+        shared::<Config>();
+        shared::<ConfigBuilder>();
     }
 }

@@ -50,7 +50,25 @@ impl Leaf {
     }
 }
 
-/// Cuts a text to a length that an error message can carry.
+/// A key, name or path as a message shows it: cut to length, on one line.
+pub(crate) fn shown_key(key: &str) -> String {
+    one_line(&shorten(key))
+}
+
+/// Escapes control characters: what came from outside must not make lines of its own in a log.
+pub(crate) fn one_line(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() {
+            shown.extend(c.escape_debug());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+/// Cuts a text to a length that a message can carry.
 pub(crate) fn shorten(text: &str) -> String {
     const MAX_CHARS: usize = 200;
     match text.char_indices().nth(MAX_CHARS) {

@@ -4,15 +4,15 @@ use resilience_settings::{Pattern, Value, canonical, check_name};
 
 use super::{
     Origin, Problem,
-    address::{Address, KeyAddress, locate, unknown_key, without_effect},
+    address::{Address, EntryAddress, KeyAddress, locate, unknown_key, without_effect},
     hint::did_you_mean,
     key_path::split_index,
     legacy::{self, Successor},
-    property::{Leaf, Property, Text, shorten},
+    property::{Leaf, Property, Text, shown_key},
     report::Report,
     source::{Source, Spot},
     tree::{Base, Entry, Group, Section, Tree},
-    value::{Kinds, Raw},
+    value::{Kinds, Raw, ReadAsAll},
 };
 
 /// Reads properties into the tree of entries; what is wrong goes to the report and no further.
@@ -43,9 +43,7 @@ enum Slot {
 
 /// A key within one document, gathered until the document ends.
 struct Pending {
-    pattern: Pattern,
-    group: Group,
-    name: String,
+    entry: EntryAddress,
     slot: Slot,
     /// The key as it was first written in this document, and where.
     written: String,
@@ -78,9 +76,9 @@ impl Reader<'_> {
                     if gathered.reported.insert(astray.path.clone()) {
                         let mut problem = Problem::new(astray.message);
                         if !astray.path.is_empty() {
-                            problem = problem.path(shorten(&astray.path));
+                            problem = problem.path(shown_key(&astray.path));
                         }
-                        self.report.problem(source, property.line, problem);
+                        self.report.problem(source, astray.line.or(property.line), problem);
                     }
                 }
             }
@@ -93,9 +91,8 @@ impl Reader<'_> {
     }
 
     fn is_overridden(implied: &Pending, gathered: &Gathered) -> bool {
-        let name = canonical(&implied.name);
-        let place = (implied.pattern, implied.group, name, implied.slot);
-        gathered.index.contains_key(&place)
+        let EntryAddress { pattern, group, name, .. } = &implied.entry;
+        gathered.index.contains_key(&(*pattern, *group, canonical(name), implied.slot))
     }
 
     fn take(
@@ -119,7 +116,7 @@ impl Reader<'_> {
                     leaf => leaf.shown(),
                 };
                 let problem = Problem::new("expected an error kind");
-                let problem = problem.path(format!("error_kind_aliases.{}", shorten(&class)));
+                let problem = problem.path(format!("error_kind_aliases.{}", shown_key(&class)));
                 self.report.problem(source, line, with_value(problem, written));
             }
             Address::Strict => {
@@ -134,16 +131,11 @@ impl Reader<'_> {
                     self.tree.section_mut(pattern).enabled = Some((enabled, origin));
                 }
             }
-            Address::Entry(pattern, group, name) => {
-                self.declare(source, line, (pattern, group, &name), gathered);
+            Address::Entry(entry) => {
+                self.declare(source, &entry, gathered);
             }
             Address::Key(address) => {
-                if self.declare(
-                    source,
-                    line,
-                    (address.pattern, address.group, &address.name),
-                    gathered,
-                ) {
+                if self.declare(source, &address.entry, gathered) {
                     self.gather(source, property, &address, gathered);
                 }
             }
@@ -178,27 +170,27 @@ impl Reader<'_> {
     fn declare(
         &mut self,
         source: &Source,
-        line: Option<usize>,
-        (pattern, group, name): (Pattern, Group, &str),
+        address: &EntryAddress,
         gathered: &mut Gathered,
     ) -> bool {
-        let path = || format!("{pattern}.{}.{}", group.name(), shorten(name));
+        let EntryAddress { name, line, .. } = address;
+        let path = || shown_key(&entry_path(address));
         if let Err(error) = check_name(name) {
             if gathered.reported.insert(path()) {
                 let problem = Problem::new(error.to_string()).path(path());
-                self.report.problem(source, line, problem);
+                self.report.problem(source, *line, problem);
             }
             return false;
         }
-        let entries = self.tree.section_mut(pattern).group_mut(group);
-        let entry = entries.declare(name, || source.spot(line));
-        if entry.name != name && gathered.reported.insert(path()) {
+        let entries = self.tree.section_mut(address.pattern).group_mut(address.group);
+        let entry = entries.declare(name, || source.spot(*line));
+        if entry.name != *name && gathered.reported.insert(path()) {
             let message = format!(
                 "`{name}` and `{}` ({}) are one name, case and separators do not count; \
                  spell them the same",
                 entry.name, entry.spot.place
             );
-            self.report.problem(source, line, Problem::new(message).path(path()));
+            self.report.problem(source, *line, Problem::new(message).path(path()));
         }
         true
     }
@@ -211,27 +203,27 @@ impl Reader<'_> {
         address: &KeyAddress,
         gathered: &mut Gathered,
     ) {
-        let line = property.line;
+        let KeyAddress { entry, line, .. } = address;
+        let (line, pattern) = (*line, entry.pattern);
         let (key, index) = split_index(&address.key);
-        let entry_path = entry_path(address.pattern, address.group, &address.name);
         if canonical(key) == "baseconfig" {
             self.add(source, property, address, gathered, (key, index, Slot::Base));
             return;
         }
-        if let Some((slot, _)) = address.pattern.key(key) {
+        if let Some((slot, _)) = pattern.key(key) {
             self.add(source, property, address, gathered, (key, index, Slot::Key(slot)));
             return;
         }
-        let path = format!("{entry_path}.{}", shorten(key));
+        let path = format!("{}.{}", entry_path(entry), shown_key(key));
         if let Some((name, reason)) = without_effect(key) {
             if gathered.reported.insert(path) {
                 self.report.without_effect(name, reason, source.place(line));
             }
             return;
         }
-        match legacy::successor(address.pattern, key) {
+        match legacy::successor(pattern, key) {
             Some(Successor::Same(names)) => {
-                let slots = names.iter().filter_map(|name| Some(address.pattern.key(name)?.0));
+                let slots = names.iter().filter_map(|name| Some(pattern.key(name)?.0));
                 for (i, slot) in slots.enumerate() {
                     if i == 0 {
                         self.add(
@@ -243,9 +235,7 @@ impl Reader<'_> {
                         );
                     } else {
                         gathered.pending.push(Pending {
-                            pattern: address.pattern,
-                            group: address.group,
-                            name: address.name.clone(),
+                            entry: entry.clone(),
                             slot: Slot::Key(slot),
                             written: key.to_owned(),
                             line,
@@ -255,11 +245,8 @@ impl Reader<'_> {
                     }
                 }
                 let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-                self.report.warn(format!(
-                    "{}: {path}: an older version's key, read as {}",
-                    source.place(line),
-                    names.join(" and ")
-                ));
+                let read_as = format!("read as {}", names.join(" and "));
+                self.report.renamed(key, &read_as, source.place(line));
             }
             Some(Successor::Other(advice)) => {
                 let problem = Problem::new(format!("an older version's key; {advice}")).path(path);
@@ -267,7 +254,7 @@ impl Reader<'_> {
             }
             None => {
                 if gathered.reported.insert(path.clone()) {
-                    let problem = Problem::new(unknown_key(address.pattern, key)).path(path);
+                    let problem = Problem::new(unknown_key(pattern, key)).path(path);
                     self.report.problem(source, line, with_value(problem, property.leaf.shown()));
                 }
             }
@@ -290,17 +277,15 @@ impl Reader<'_> {
             (leaf, None, None) => Raw::Leaf(leaf.clone()),
             _ => Raw::Leaf(Leaf::Nested),
         };
-        let name = canonical(&address.name);
-        match gathered.index.entry((address.pattern, address.group, name, slot)) {
+        let EntryAddress { pattern, group, name, .. } = &address.entry;
+        match gathered.index.entry((*pattern, *group, canonical(name), slot)) {
             hash_map::Entry::Vacant(vacant) => {
                 vacant.insert(gathered.pending.len());
                 gathered.pending.push(Pending {
-                    pattern: address.pattern,
-                    group: address.group,
-                    name: address.name.clone(),
+                    entry: address.entry.clone(),
                     slot,
                     written: key.to_owned(),
-                    line: property.line,
+                    line: address.line,
                     raw,
                     implied: false,
                 });
@@ -308,7 +293,7 @@ impl Reader<'_> {
             hash_map::Entry::Occupied(occupied) => {
                 let first = &mut gathered.pending[*occupied.get()];
                 if let Err(message) = first.join(key, raw) {
-                    let path = entry_path(address.pattern, address.group, &address.name);
+                    let path = entry_path(&address.entry);
                     let problem = Problem::new(message).path(format!("{path}.{key}"));
                     let problem = with_value(problem, property.leaf.shown());
                     self.report.problem(source, property.line, problem);
@@ -319,10 +304,11 @@ impl Reader<'_> {
 
     /// Checks a gathered key and puts it into its entry.
     fn store(&mut self, source: &Source, pending: &Pending) {
-        let entry_path = entry_path(pending.pattern, pending.group, &pending.name);
+        let EntryAddress { pattern, group, name, .. } = &pending.entry;
+        let entry_path = entry_path(&pending.entry);
         let line = pending.line;
-        let entries = self.tree.section_mut(pending.pattern).group_mut(pending.group);
-        let entry = entries.declare(&pending.name, || source.spot(line));
+        let entries = self.tree.section_mut(*pattern).group_mut(*group);
+        let entry = entries.declare(name, || source.spot(pending.entry.line));
         let slot = match pending.slot {
             Slot::Base => {
                 match &pending.raw {
@@ -340,16 +326,12 @@ impl Reader<'_> {
             }
             Slot::Key(slot) => slot,
         };
-        let key = &pending.pattern.keys()[slot];
+        let key = &pattern.keys()[slot];
         let path = format!("{entry_path}.{}", key.name);
         match pending.raw.read(&key.ty, self.kinds) {
             Ok(mut value) => {
                 if let Some(all) = Kinds::widen(key.name, &mut value) {
-                    self.report.warn(format!(
-                        "{}: {path}: `{}` is every error; read as an empty list, which is all",
-                        source.place(line),
-                        all.0
-                    ));
+                    self.report.warn(read_as_all(&source.place(line), &path, &all));
                 }
                 entry.values.insert(slot, (value, source.origin(line, &entry_path)));
             }
@@ -364,31 +346,37 @@ impl Reader<'_> {
     pub(crate) fn overrule(
         &mut self,
         (pattern, group, name): (Pattern, Group, &str),
-        key: Option<usize>,
+        slot: Option<usize>,
         text: &str,
         variable: &str,
     ) {
         let entries = self.tree.section_mut(pattern).group_mut(group);
-        let spot = Spot::environment(variable);
-        let entry = entries.declare(name, || spot.clone());
-        let Some(slot) = key else {
-            entry.base = Some(Base { name: text.trim().to_owned(), spot });
+        let place = Spot::environment(variable);
+        let entry = entries.declare(name, || place.clone());
+        let Some(slot) = slot else {
+            entry.base = Some(Base { name: text.trim().to_owned(), spot: place });
             return;
         };
         let raw = Raw::Leaf(Leaf::Text(text.into()));
         let key = &pattern.keys()[slot];
+        let path = format!("{}.{}", path_of(pattern, group, name), key.name);
         match raw.read(&key.ty, self.kinds) {
             Ok(mut value) => {
-                let _ = Kinds::widen(key.name, &mut value);
+                if let Some(all) = Kinds::widen(key.name, &mut value) {
+                    self.report.warn(read_as_all(&place.place, &path, &all));
+                }
                 entry.values.insert(slot, (value, Origin::Environment(variable.to_owned())));
             }
             Err(message) => {
-                let path = format!("{}.{}", entry_path(pattern, group, name), key.name);
                 let problem = with_value(Problem::new(message).path(path), raw.shown());
-                self.report.problem_at(&spot, problem);
+                self.report.problem_at(&place, problem);
             }
         }
     }
+}
+
+fn read_as_all(place: &str, path: &str, all: &ReadAsAll) -> String {
+    format!("{place}: {path}: `{}` is every error; read as an empty list, which is all", all.0)
 }
 
 impl Pending {
@@ -425,7 +413,12 @@ impl Pending {
     }
 }
 
-fn entry_path(pattern: Pattern, group: Group, name: &str) -> String {
+fn entry_path(entry: &EntryAddress) -> String {
+    path_of(entry.pattern, entry.group, &entry.name)
+}
+
+/// The path of an entry, such as `retry.instances.payment`.
+pub(crate) fn path_of(pattern: Pattern, group: Group, name: &str) -> String {
     format!("{pattern}.{}.{name}", group.name())
 }
 
@@ -446,7 +439,7 @@ pub(crate) fn check_bases(tree: &Tree, report: &mut Report) {
         for group in [Group::Configs, Group::Instances] {
             for entry in section.group(group).iter() {
                 let Some(base) = &entry.base else { continue };
-                let path = format!("{}.base_config", entry_path(pattern, group, &entry.name));
+                let path = format!("{}.base_config", path_of(pattern, group, &entry.name));
                 if let Err(message) = check_base(section, group, entry, base) {
                     let problem = Problem::new(message).path(path).value(&base.name);
                     report.problem_at(&base.spot, problem);

@@ -8,13 +8,18 @@ use super::{
 pub(crate) struct Report {
     problems: Vec<((usize, usize), Problem)>,
     warnings: Vec<String>,
-    without_effect: Vec<WithoutEffect>,
+    without_effect: Remarks,
+    renamed: Remarks,
 }
 
+/// Remarks about keys that many entries may have: a hundred instances make one remark.
+#[derive(Debug, Default)]
+struct Remarks(Vec<Remark>);
+
 #[derive(Debug)]
-struct WithoutEffect {
+struct Remark {
     key: String,
-    reason: &'static str,
+    text: String,
     places: Vec<String>,
 }
 
@@ -34,15 +39,13 @@ impl Report {
     }
 
     /// Notes a key that is read without complaint and does nothing.
-    pub(crate) fn without_effect(&mut self, key: &str, reason: &'static str, place: String) {
-        match self.without_effect.iter_mut().find(|noted| noted.key == key) {
-            Some(noted) => noted.places.push(place),
-            None => self.without_effect.push(WithoutEffect {
-                key: key.to_owned(),
-                reason,
-                places: vec![place],
-            }),
-        }
+    pub(crate) fn without_effect(&mut self, key: &str, reason: &str, place: String) {
+        self.without_effect.add(key, reason, place);
+    }
+
+    /// Notes a key of an older version and how it is read.
+    pub(crate) fn renamed(&mut self, key: &str, read_as: &str, place: String) {
+        self.renamed.add(key, read_as, place);
     }
 
     pub(crate) fn has_problems(&self) -> bool {
@@ -55,16 +58,33 @@ impl Report {
             self.problems.sort_by_key(|(order, _)| *order);
             return Err(ConfigError::new(self.problems.into_iter().map(|(_, p)| p).collect()));
         }
-        if !self.without_effect.is_empty() {
-            let keys: Vec<String> = self.without_effect.iter().map(WithoutEffect::text).collect();
-            self.warnings.insert(0, format!("settings without effect: {}", keys.join("; ")));
-        }
-        Ok(self.warnings)
+        let headed = [
+            ("settings without effect", &self.without_effect),
+            ("keys of older versions", &self.renamed),
+        ];
+        let remarks = headed.into_iter().filter(|(_, remarks)| !remarks.0.is_empty());
+        let remarks = remarks.map(|(head, remarks)| {
+            let keys: Vec<String> = remarks.0.iter().map(Remark::text).collect();
+            format!("{head}: {}", keys.join("; "))
+        });
+        Ok(remarks.chain(self.warnings).collect())
     }
 }
 
-impl WithoutEffect {
-    /// `register_health_indicator` of a hundred instances is one remark, not a hundred.
+impl Remarks {
+    fn add(&mut self, key: &str, text: &str, place: String) {
+        match self.0.iter_mut().find(|remark| remark.key == key) {
+            Some(remark) => remark.places.push(place),
+            None => self.0.push(Remark {
+                key: key.to_owned(),
+                text: text.to_owned(),
+                places: vec![place],
+            }),
+        }
+    }
+}
+
+impl Remark {
     fn text(&self) -> String {
         const SHOWN: usize = 3;
         let places = self.places[..self.places.len().min(SHOWN)].join(", ");
@@ -72,7 +92,7 @@ impl WithoutEffect {
             0 => String::new(),
             n => format!(" and {n} more"),
         };
-        format!("`{}` at {places}{more} ({})", self.key, self.reason)
+        format!("`{}` at {places}{more} ({})", self.key, self.text)
     }
 }
 

@@ -117,3 +117,86 @@ fn switch_off(settings: &mut Settings, section: &Section) {
         settings.put(slot, Value::Bool(false), origin.clone());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(values: &[(&str, &str)]) -> Config {
+        let builder = Config::builder().env(false);
+        values
+            .iter()
+            .fold(builder, |builder, (path, value)| builder.set(*path, *value))
+            .load()
+            .unwrap()
+    }
+
+    fn inline(values: &[(&str, Value)], base: Option<&str>) -> Inline {
+        Inline {
+            place: "src/pay.rs:7".into(),
+            values: values.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect(),
+            base_config: base.map(str::to_owned),
+        }
+    }
+
+    fn attempts(config: &Config, name: &str, inline: &Inline) -> (u32, String) {
+        let settings = config.resolve(Pattern::Retry, name, inline).unwrap();
+        (settings.u32("max_attempts"), settings.origin("max_attempts").to_string())
+    }
+
+    #[test]
+    fn an_attribute_lies_above_default_and_below_bases_and_instance() {
+        let config = config(&[
+            ("retry.configs.default.max_attempts", "2"),
+            ("retry.configs.slow.max_attempts", "4"),
+            ("retry.configs.other.wait_duration", "1s"),
+            ("retry.instances.plain.wait_duration", "1s"),
+            ("retry.instances.based.base_config", "slow"),
+            ("retry.instances.own.max_attempts", "5"),
+        ]);
+        let three = [("max_attempts", Value::Integer(3))];
+        for (name, base, wanted) in [
+            ("undeclared", None, (3, "attribute at src/pay.rs:7")),
+            ("plain", None, (3, "attribute at src/pay.rs:7")),
+            ("plain", Some("slow"), (4, "code")),
+            ("based", None, (4, "code")),
+            ("based", Some("other"), (4, "code")), // the entry's base goes before the attribute's
+            ("own", None, (5, "code")),
+            ("undeclared", Some("default"), (3, "attribute at src/pay.rs:7")),
+        ] {
+            let (n, origin) = attempts(&config, name, &inline(&three, base));
+            assert_eq!((n, origin.as_str()), wanted, "{name} {base:?}");
+        }
+    }
+
+    #[test]
+    fn an_undeclared_instance_runs_on_default() {
+        let config = config(&[("retry.configs.default.max_attempts", "2")]);
+        assert_eq!(attempts(&config, "x", &Inline::default()).0, 2);
+        assert_eq!(attempts(&Config::default(), "x", &Inline::default()).0, 3);
+    }
+
+    #[test]
+    fn every_mistake_of_an_attribute_is_told() {
+        let wrong = inline(
+            &[("max_attempts", Value::Integer(0)), ("max_atempts", Value::Integer(1))],
+            Some("slo"),
+        );
+        let config = config(&[("retry.configs.slow.max_attempts", "4")]);
+        let error = config.resolve(Pattern::Retry, "x", &wrong).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "3 problems in the configuration:\
+             \n  - src/pay.rs:7: max_attempts = 0: expected a whole number from 1 to 4294967295\
+             \n  - src/pay.rs:7: max_atempts: unknown key; did you mean `max_attempts`?\
+             \n  - src/pay.rs:7: base_config = slo: unknown base_config; did you mean `slow`?"
+        );
+    }
+
+    #[test]
+    fn a_pattern_switched_off_is_off_for_attributes_too() {
+        let config = config(&[("retry.enabled", "false")]);
+        let on = inline(&[("enabled", Value::Bool(true))], None);
+        assert!(!config.resolve(Pattern::Retry, "x", &on).unwrap().bool("enabled"));
+    }
+}

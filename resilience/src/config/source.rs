@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::Origin;
+use super::{Origin, property::Property};
 
 /// Where properties were written: a file, or calls of the loader's `set`.
 #[derive(Debug, Clone)]
@@ -53,4 +53,13 @@ impl Spot {
     pub(crate) fn environment(variable: &str) -> Self {
         Self { order: (usize::MAX, 0), place: format!("environment {variable}") }
     }
+}
+
+/// What the files say, document by document in the order in which they apply.
+#[derive(Debug, Default)]
+pub(crate) struct Files {
+    /// Paths are below the root.
+    pub(crate) documents: Vec<(Source, Vec<Property>)>,
+    /// The first file that was written for Resilience4j.
+    pub(crate) imported: Option<Arc<str>>,
 }

@@ -4,7 +4,7 @@ use resilience_settings::{Type, Value};
 
 use super::{
     java,
-    property::{Leaf, Text, shorten},
+    property::{Leaf, Text, one_line, shorten, shown_key},
 };
 
 /// What was written for one key within one document, all its properties together.
@@ -93,32 +93,32 @@ impl Raw {
     /// What would be allowed instead.
     pub(crate) fn read(&self, ty: &Type, kinds: &Kinds) -> Result<Value, String> {
         self.typed(ty, kinds).map_err(|allowed| match self.written() {
-            Some(written) => format!("expected {allowed} (written `{}`)", shorten(written)),
+            Some(written) => format!("expected {allowed} (written `{}`)", shown_key(written)),
             None => format!("expected {allowed}"),
         })
     }
 
-    fn typed(&self, ty: &Type, kinds: &Kinds) -> Result<Value, String> {
+    fn typed(&self, ty: &Type, names: &Kinds) -> Result<Value, String> {
         let refuse = || Err(ty.allowed());
-        let list = |items: Vec<&Text>| {
-            let names = items.into_iter().map(|item| item.value.trim().to_owned()).collect();
-            Ok(Value::Kinds(kinds.resolve_list(names)))
+        let list = |elements: Vec<&Text>| {
+            let listed = elements.into_iter().map(|item| item.value.trim().to_owned()).collect();
+            Ok(Value::Kinds(names.resolve_list(listed)))
         };
         match (ty, self) {
             (Type::Kinds, Raw::Leaf(Leaf::Empty)) => Ok(Value::Kinds(Vec::new())),
             (Type::Kinds, Raw::Leaf(Leaf::List(items))) => list(items.iter().collect()),
             (Type::Kinds, Raw::Indexed(items)) => {
-                let last = items.keys().next_back().copied().unwrap_or(0);
-                match (0..last).find(|index| !items.contains_key(index)) {
+                let highest = items.keys().next_back().copied().unwrap_or(0);
+                match (0..highest).find(|index| !items.contains_key(index)) {
                     Some(gap) => Err(format!("an element at every index; [{gap}] is missing")),
                     None => list(items.values().collect()),
                 }
             }
             (Type::Counts, Raw::Counts(counts)) => {
                 let mut read: Vec<(String, u32)> = Vec::with_capacity(counts.len());
-                for (kind, text) in counts {
-                    match text.value.trim().parse() {
-                        Ok(n) => read.push((kinds.resolve(kind), n)),
+                for (kind, count) in counts {
+                    match count.value.trim().parse() {
+                        Ok(n) => read.push((names.resolve(kind), n)),
                         Err(_) => return refuse(),
                     }
                 }
@@ -131,8 +131,8 @@ impl Raw {
                     (Type::Bool, "no" | "off") => "false",
                     _ => &text.value,
                 };
-                match ty.parse(value).map_err(|error| error.allowed().to_owned())? {
-                    Value::Kinds(names) => Ok(Value::Kinds(kinds.resolve_list(names))),
+                match ty.parse(value).map_err(|error| one_line(error.allowed()))? {
+                    Value::Kinds(listed) => Ok(Value::Kinds(names.resolve_list(listed))),
                     value => Ok(value),
                 }
             }

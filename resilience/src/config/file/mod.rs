@@ -26,9 +26,9 @@ use root::Root;
 use super::{
     Problem,
     key_path::{joined, split_index},
-    property::{Leaf, Property, Text},
+    property::{Leaf, Property, Text, shown_key},
     report::Report,
-    source::Source,
+    source::{Files, Source},
 };
 
 /// The format of a configuration text.
@@ -98,15 +98,6 @@ pub(super) enum Input {
 /// How a text that came without a file is named in errors and origins.
 const TEXT_NAME: &str = "<text>";
 
-/// What the files say, document by document in the order in which they apply.
-#[derive(Debug, Default)]
-pub(super) struct Loaded {
-    /// Paths are below the root.
-    pub(super) documents: Vec<(Source, Vec<Property>)>,
-    /// The first file that was written for Resilience4j.
-    pub(super) imported: Option<Arc<str>>,
-}
-
 /// A file that could be parsed.
 struct Parsed {
     name: Arc<str>,
@@ -121,7 +112,7 @@ pub(super) fn load(
     profiles: Option<Vec<String>>,
     variables: &[(String, String)],
     report: &mut Report,
-) -> Loaded {
+) -> Files {
     let files: Vec<Parsed> =
         inputs.iter().enumerate().filter_map(|(rank, input)| parse(input, rank, report)).collect();
     let active = Active::new(profiles.unwrap_or_else(|| profiles_of(&files, variables)));
@@ -147,7 +138,7 @@ pub(super) fn load(
         })
         .collect();
     let imported = files.iter().find(|file| file.root == Root::Resilience4j);
-    Loaded { documents, imported: imported.map(|file| Arc::clone(&file.name)) }
+    Files { documents, imported: imported.map(|file| Arc::clone(&file.name)) }
 }
 
 fn parse(input: &Input, rank: usize, report: &mut Report) -> Option<Parsed> {
@@ -161,7 +152,8 @@ fn parse(input: &Input, rank: usize, report: &mut Report) -> Option<Parsed> {
         Input::Text(text, format) => parse_text(text, *format),
     };
     let mut refuse = |syntax: Syntax| {
-        report.problem(&source, syntax.line, Problem::new(syntax.message));
+        let problem = Problem { path: syntax.path, ..Problem::new(syntax.message) };
+        report.problem(&source, syntax.line, problem);
     };
     let (documents, problems) = parsed.map_err(&mut refuse).ok()?;
     problems.into_iter().for_each(&mut refuse);
@@ -265,9 +257,10 @@ fn applies(file: &Parsed, document: &[Property], active: &Active, report: &mut R
     let line = document.first().and_then(|property| property.line);
     if let Some(platform) = texts(document, ON_CLOUD).first() {
         report.warn(format!(
-            "{}: a document for the cloud platform `{platform}` is left out; \
+            "{}: a document for the cloud platform `{}` is left out; \
              choose it by a profile instead",
-            file.source.place(line)
+            file.source.place(line),
+            shown_key(platform)
         ));
         return false;
     }
@@ -309,7 +302,7 @@ fn below_root(
         match replaced(&property.leaf, placeholders) {
             Ok(leaf) => ours.push(Property { path, line: property.line, leaf }),
             Err(message) => {
-                let mut problem = Problem::new(message).path(joined(path.segments()));
+                let mut problem = Problem::new(message).path(shown_key(&joined(path.segments())));
                 if let Some(shown) = property.leaf.shown() {
                     problem = problem.value(shown);
                 }

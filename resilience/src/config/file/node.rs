@@ -2,7 +2,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use crate::config::{
     key_path::KeyPath,
-    property::{Leaf, Property, Text},
+    property::{Leaf, Property, Text, shown_key},
 };
 
 /// A document of any format as a tree.
@@ -27,12 +27,14 @@ pub(super) struct Member {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Syntax {
     pub(super) line: Option<usize>,
+    /// The keys as they are written, where one is at fault.
+    pub(super) path: Option<String>,
     pub(super) message: String,
 }
 
 impl Syntax {
     pub(super) fn new(line: Option<usize>, message: impl Into<String>) -> Self {
-        Self { line, message: message.into() }
+        Self { line, path: None, message: message.into() }
     }
 }
 
@@ -82,7 +84,11 @@ pub(super) fn check_depth(line: Option<usize>, depth: usize) -> Result<(), Synta
 }
 
 /// Removes keys that are given twice, the later ones, and reports them.
-pub(super) fn refuse_duplicates(members: &mut Vec<Member>, problems: &mut Vec<Syntax>) {
+pub(super) fn refuse_duplicates(
+    members: &mut Vec<Member>,
+    path: &dyn Fn(&str) -> String,
+    problems: &mut Vec<Syntax>,
+) {
     let mut seen: HashMap<Arc<str>, Option<usize>> = HashMap::with_capacity(members.len());
     members.retain(|member| match seen.get(&member.key) {
         None => {
@@ -90,15 +96,16 @@ pub(super) fn refuse_duplicates(members: &mut Vec<Member>, problems: &mut Vec<Sy
             true
         }
         Some(first) => {
-            problems.push(twice(&member.key, member.line, *first));
+            problems.push(twice(&path(&member.key), member.line, *first));
             false
         }
     });
 }
 
-pub(super) fn twice(key: &str, line: Option<usize>, first: Option<usize>) -> Syntax {
+pub(super) fn twice(path: &str, line: Option<usize>, first: Option<usize>) -> Syntax {
     let first = first.map(|line| format!(" (first in line {line})")).unwrap_or_default();
-    Syntax::new(line, format!("`{key}` is given twice{first}"))
+    let path = Some(shown_key(path));
+    Syntax { line, path, message: format!("given twice{first}") }
 }
 
 /// The leaves of a document, each with the keys that lead to it.
@@ -146,7 +153,7 @@ pub(super) fn push_key(path: &mut KeyPath, key: &str, line: Option<usize>) -> Re
     if key.len() > MAX_KEY_BYTES {
         return Err(Syntax::new(line, format!("a key is longer than {MAX_KEY_BYTES} bytes")));
     }
-    path.push(key);
+    path.push(key, line);
     check_depth(line, path.len())
 }
 

@@ -5,7 +5,7 @@ use std::{cell::Cell, collections::HashMap, sync::Arc};
 use resilience_settings::canonical;
 
 use super::node::{MAX_BYTES, MAX_DEPTH};
-use crate::config::key_path::KeyPath;
+use crate::config::{key_path::KeyPath, property::shown_key};
 
 /// How many placeholders are replaced in one load, nested ones included, and how many bytes come
 /// of it: without a bound a few lines that name each other twice would take for ever.
@@ -92,6 +92,7 @@ impl<'a> Placeholders<'a> {
         let folded_name = folded(&KeyPath::of(&name));
         if let Some(value) = self.properties.get(&folded_name) {
             if open.contains(&folded_name) {
+                let name = shown_key(&name);
                 return Err(format!("the placeholder ${{{name}}} leads back to itself"));
             }
             open.push(folded_name);
@@ -102,8 +103,9 @@ impl<'a> Placeholders<'a> {
         match default {
             Some(default) => self.expand(default, open, depth + 1),
             None => Err(format!(
-                "the placeholder ${{{name}}} is set neither in the environment nor in the file \
-                 and has no default"
+                "the placeholder ${{{}}} is set neither in the environment nor in the file \
+                 and has no default",
+                shown_key(&name)
             )),
         }
     }

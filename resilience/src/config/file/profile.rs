@@ -1,5 +1,7 @@
 //! Which documents of a file apply: Spring's profile expressions.
 
+use crate::config::property::shown_key;
+
 /// A condition on the active profiles, such as `prod & (eu | us)` or `!test`.
 #[derive(Debug, PartialEq, Eq)]
 enum Expression {
@@ -37,7 +39,7 @@ impl Active {
             let mut parser = Parser { rest: text, depth: 0 };
             let expression = parser.expression()?;
             if !parser.rest.trim().is_empty() {
-                return Err(format!("`{text}` is no profile expression"));
+                return Err(format!("`{}` is no profile expression", shown_key(text)));
             }
             matches |= self.holds(&expression);
         }

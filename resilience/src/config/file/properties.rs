@@ -237,6 +237,6 @@ mod tests {
     #[test]
     fn a_key_given_twice_is_a_problem() {
         let (_, problems) = parse("a=1\nb=2\na=3").unwrap();
-        assert_eq!(problems, [Syntax::new(Some(3), "`a` is given twice (first in line 1)")]);
+        assert_eq!(problems, [twice("a", Some(3), Some(1))]);
     }
 }

@@ -1,9 +1,9 @@
 use resilience_settings::canonical;
 
 use crate::config::{
-    address::{is_ours, top_level_names},
+    address::{is_ours, is_section, top_level_names},
     hint::did_you_mean,
-    property::Property,
+    property::{Property, shown_key},
 };
 
 /// Under which key of a file our sections stand.
@@ -20,6 +20,15 @@ pub(super) enum Root {
 }
 
 impl Root {
+    /// The root that a property speaks for. Beside a root of ours, `retry.wait: 2s` is taken for
+    /// the application's own.
+    fn of_property(property: &Property, named: bool) -> Option<Root> {
+        let (first, rest) = property.path.segments().split_first()?;
+        let root = Root::of(&first.text)?;
+        let section_like = rest.first().is_none_or(|second| is_section(&second.text));
+        if root == Root::Bare && named && !section_like { None } else { Some(root) }
+    }
+
     fn of(segment: &str) -> Option<Root> {
         match canonical(segment).as_str() {
             "resilience" => Some(Root::Resilience),
@@ -38,13 +47,17 @@ impl Root {
         let mut found: Option<(Root, &str, Option<usize>)> = None;
         let mut others: Vec<&str> = Vec::new();
         let mut first_line = None;
+        let firsts = || documents.iter().flatten().filter_map(|p| p.path.segments().first());
+        let named = firsts().any(|first| {
+            matches!(Root::of(&first.text), Some(Root::Resilience | Root::Resilience4j))
+        });
         for property in documents.iter().flatten() {
             let Some(segment) = property.path.segments().first() else { continue };
-            first_line = first_line.or(property.line);
-            match (Root::of(&segment.text), found) {
+            first_line = first_line.or(segment.line);
+            match (Root::of_property(property, named), found) {
                 (None, _) if others.contains(&&*segment.text) => {}
                 (None, _) => others.push(&segment.text),
-                (Some(root), None) => found = Some((root, &segment.text, property.line)),
+                (Some(root), None) => found = Some((root, &segment.text, segment.line)),
                 (Some(root), Some((first, text, line))) if root != first => {
                     let line = line.map(|line| format!(" in line {line}")).unwrap_or_default();
                     let message = format!(
@@ -52,7 +65,7 @@ impl Root {
                          `resilience4j` or pattern sections at the top level",
                         segment.text
                     );
-                    return Err((property.line, message));
+                    return Err((segment.line, message));
                 }
                 _ => {}
             }
@@ -86,7 +99,7 @@ fn nothing_found(others: &[&str]) -> String {
     let names = || ["resilience", "resilience4j"].into_iter().chain(patterns.iter().copied());
     let hint = others.iter().find_map(|other| did_you_mean(other, names())).unwrap_or_default();
     let shown: Vec<String> =
-        others.iter().take(SHOWN).map(|other| format!("`{}`", other.escape_debug())).collect();
+        others.iter().take(SHOWN).map(|other| format!("`{}`", shown_key(other))).collect();
     let more = if others.len() > SHOWN { ", …" } else { "" };
     format!(
         "looked for `resilience`, `resilience4j` or one of {} at the top level and found {}{more}{hint}",

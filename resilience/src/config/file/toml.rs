@@ -77,12 +77,15 @@ impl Converter {
             Value::Boolean(b) => b.value().to_string(),
             Value::Datetime(time) => time.value().to_string(),
             Value::Array(items) => {
-                let items = items.iter().map(|item| self.value(item, line, depth + 1));
+                let items = items.iter().map(|item| {
+                    self.budget.take(line, 1, 0)?;
+                    self.value(item, line, depth + 1)
+                });
                 return Ok(Node::Sequence(items.collect::<Result<_, _>>()?));
             }
             Value::InlineTable(table) => return self.members(table, depth),
         };
-        self.budget.take(line, 1, text.len())?;
+        self.budget.take(line, 0, text.len())?;
         Ok(Node::Scalar(text.into()))
     }
 }

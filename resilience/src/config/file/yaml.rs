@@ -1,6 +1,6 @@
-use std::{borrow::Cow, collections::HashMap, sync::Arc};
+use std::{borrow::Cow, collections::HashMap, fmt::Write as _, sync::Arc};
 
-use saphyr_parser::{Event, Parser, ScalarStyle, Span};
+use saphyr_parser::{Event, Parser, ScalarStyle};
 
 use super::node::{Budget, Member, Node, Parsed, Syntax, check_depth, flatten, refuse_duplicates};
 
@@ -17,9 +17,11 @@ pub(super) fn parse(text: &str) -> Result<Parsed, Syntax> {
     };
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| {
-            Syntax::new(Some(error.marker().line()), format!("no valid YAML: {}", error.info()))
+            // At the end of the text the parser is one line too far.
+            let line = error.marker().line().min(text.lines().count().max(1));
+            Syntax::new(Some(line), format!("no valid YAML: {}", error.info()))
         })?;
-        builder.event(event, line(span))?;
+        builder.event(event, Some(span.start.line()))?;
     }
     let Builder { documents, mut problems, .. } = builder;
     let documents = documents.iter().map(|root| flatten(root, &mut problems)).collect();
@@ -34,7 +36,7 @@ pub(super) fn parse_json(text: &str) -> Result<Parsed, Syntax> {
         let line = 1 + text[..skipped].matches('\n').count();
         return Err(Syntax::new(Some(line), "no valid JSON: expected an object"));
     }
-    let (documents, problems) = parse(text).map_err(|error| {
+    let (documents, problems) = parse(&join_surrogates(text)).map_err(|error| {
         Syntax::new(error.line, error.message.replacen("no valid YAML", "no valid JSON", 1))
     })?;
     if documents.len() > 1 {
@@ -43,8 +45,40 @@ pub(super) fn parse_json(text: &str) -> Result<Parsed, Syntax> {
     Ok((documents, problems))
 }
 
-fn line(span: Span) -> Option<usize> {
-    Some(span.start.line())
+/// Writes a character beyond the first 65,536, two escapes in JSON, as the one it is in YAML.
+fn join_surrogates(text: &str) -> Cow<'_, str> {
+    let mut out = String::new();
+    let mut copied = 0;
+    let mut at = 0;
+    while let Some(found) = text[at..].find('\\') {
+        let start = at + found;
+        if let Some(c) = surrogate_pair(&text[start..]) {
+            out.push_str(&text[copied..start]);
+            let _ = write!(out, "\\U{:08x}", u32::from(c)); // a String takes everything
+            copied = start + SURROGATE_PAIR_BYTES;
+            at = copied;
+        } else {
+            // What the backslash escapes is no escape of its own.
+            at = start + 1 + text[start + 1..].chars().next().map_or(0, char::len_utf8);
+        }
+    }
+    if copied == 0 {
+        return Cow::Borrowed(text);
+    }
+    out.push_str(&text[copied..]);
+    Cow::Owned(out)
+}
+
+const SURROGATE_PAIR_BYTES: usize = "\\ud83d\\ude00".len();
+
+fn surrogate_pair(text: &str) -> Option<char> {
+    let unit = |text: &str| u16::from_str_radix(text.strip_prefix("\\u")?, 16).ok();
+    let half = SURROGATE_PAIR_BYTES / 2;
+    let pair = [unit(text.get(..half)?)?, unit(text.get(half..SURROGATE_PAIR_BYTES)?)?];
+    if !(0xd800..0xdc00).contains(&pair[0]) {
+        return None;
+    }
+    char::decode_utf16(pair).next()?.ok()
 }
 
 struct Builder {
@@ -85,6 +119,16 @@ enum Open {
     },
 }
 
+impl Frame {
+    /// The key whose value is being read.
+    fn key(&self) -> Option<&str> {
+        match &self.kind {
+            Open::Map { key: Some((key, ..)), .. } => Some(key),
+            Open::Map { .. } | Open::Sequence(_) => None,
+        }
+    }
+}
+
 impl Builder {
     fn event(&mut self, event: Event<'_>, line: Option<usize>) -> Result<(), Syntax> {
         match event {
@@ -111,11 +155,11 @@ impl Builder {
         anchor: usize,
         line: Option<usize>,
     ) -> Result<(), Syntax> {
-        self.budget.take(line, 1, text.len())?;
         let plain = style == ScalarStyle::Plain;
         let text: Arc<str> = text.into();
         if let Some(Frame { kind: Open::Map { key: key @ None, .. }, .. }) = self.frames.last_mut()
         {
+            self.budget.take(line, 0, text.len())?;
             let merge = plain && &*text == "<<";
             if anchor > 0 {
                 let size = Size { nodes: 1, bytes: text.len(), depth: 0 };
@@ -125,6 +169,7 @@ impl Builder {
             *key = Some((text, line, merge));
             return Ok(());
         }
+        self.budget.take(line, 1, text.len())?;
         let null = plain && matches!(&*text, "" | "~" | "null" | "Null" | "NULL");
         self.complete(if null { Node::Null } else { Node::Scalar(text) }, anchor, line)
     }
@@ -140,7 +185,12 @@ impl Builder {
         let node = match frame.kind {
             Open::Sequence(items) => Node::Sequence(items),
             Open::Map { mut members, merged, .. } => {
-                refuse_duplicates(&mut members, &mut self.problems);
+                let frames = &self.frames;
+                let path = |key: &str| {
+                    let above = frames.iter().filter_map(Frame::key);
+                    above.chain([key]).collect::<Vec<_>>().join(".")
+                };
+                refuse_duplicates(&mut members, &path, &mut self.problems);
                 for member in merged {
                     // The map's own keys go before merged ones, earlier merged before later.
                     if !members.iter().any(|own| own.key == member.key) {
@@ -206,7 +256,7 @@ fn merge(node: Node, line: Option<usize>, merged: &mut Vec<Member>) -> Result<()
 fn measure(node: &Node) -> Size {
     let mut size = Size { nodes: 1, ..Size::default() };
     let mut add = |child: Size, key: usize| {
-        size.nodes += child.nodes + usize::from(key > 0);
+        size.nodes += child.nodes;
         size.bytes += child.bytes + key;
         size.depth = size.depth.max(child.depth);
     };
@@ -216,11 +266,35 @@ fn measure(node: &Node) -> Size {
             size.bytes = text.len();
             return size;
         }
-        Node::Sequence(items) => items.iter().for_each(|item| add(measure(item), 0)),
+        Node::Sequence(items) => {
+            for item in items {
+                add(measure(item), 0);
+            }
+        }
         Node::Map(members) => {
-            members.iter().for_each(|member| add(measure(&member.value), member.key.len()));
+            for member in members {
+                add(measure(&member.value), member.key.len());
+            }
         }
     }
     size.depth += 1;
     size
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_of_escapes_are_one_character() {
+        for (json, yaml) in [
+            (r"a\ud83d\ude00b", r"a\U0001f600b"),
+            (r"\uD83D\uDE00\ud83d\ude00", r"\U0001f600\U0001f600"),
+            (r"\\ud83d\ude00", r"\\ud83d\ude00"), // a backslash, then text
+            (r"\u00e4\n\ud83dx", r"\u00e4\n\ud83dx"),
+            (r"ä\", r"ä\"),
+        ] {
+            assert_eq!(join_surrogates(json), yaml, "{json}");
+        }
+    }
 }

@@ -1,0 +1,515 @@
+//! Every kind of mistake with its exact text.
+
+#![cfg(feature = "config")]
+// Helpers of tests may unwrap as the tests themselves do.
+#![allow(clippy::unwrap_used)]
+
+use std::{fs, path::PathBuf};
+
+use resilience::config::{Config, Format};
+
+fn error_of(text: &str, format: Format) -> String {
+    let loaded = Config::builder().env(false).text(text, format).load();
+    loaded.map(|config| panic!("accepted: {config:?}")).unwrap_err().to_string()
+}
+
+fn yaml_error(text: &str) -> String {
+    error_of(text, Format::Yaml)
+}
+
+/// One error per text.
+fn check(table: &[(&str, &str)]) {
+    for (text, expected) in table {
+        assert_eq!(yaml_error(text), *expected, "{text}");
+    }
+}
+
+#[test]
+fn values_out_of_range() {
+    for (entry, value, allowed) in [
+        (
+            "circuitbreaker.instances.a.failure_rate_threshold",
+            "101",
+            "a number above 0 and up to 100",
+        ),
+        (
+            "circuitbreaker.instances.a.failure_rate_threshold",
+            "0",
+            "a number above 0 and up to 100",
+        ),
+        (
+            "circuitbreaker.instances.a.failure_rate_threshold",
+            "NaN",
+            "a number above 0 and up to 100",
+        ),
+        (
+            "circuitbreaker.instances.a.failure_rate_threshold",
+            ".inf",
+            "a number above 0 and up to 100",
+        ),
+        ("circuitbreaker.instances.a.sliding_window_size", "0", "a whole number from 1 to 1000000"),
+        (
+            "circuitbreaker.instances.a.sliding_window_size",
+            "-1",
+            "a whole number from 1 to 1000000",
+        ),
+        (
+            "circuitbreaker.instances.a.sliding_window_size",
+            "2.5",
+            "a whole number from 1 to 1000000",
+        ),
+        (
+            "circuitbreaker.instances.a.permitted_number_of_calls_in_half_open_state",
+            "0",
+            "a whole number from 1 to 1000000",
+        ),
+        (
+            "circuitbreaker.instances.a.sliding_window_type",
+            "COUNT",
+            "one of COUNT_BASED, TIME_BASED",
+        ),
+        (
+            "circuitbreaker.instances.a.randomized_wait_factor",
+            "1.5",
+            "a number of at least 0 and below 1",
+        ),
+        (
+            "circuitbreaker.instances.a.consecutive_failures",
+            "0",
+            "a whole number of at least 1, or one per error kind",
+        ),
+        ("retry.instances.a.max_attempts", "0", "a whole number from 1 to 4294967295"),
+        ("retry.instances.a.exponential_backoff_multiplier", "0", "a number above 0"),
+        ("retry.instances.a.fail_after_max_attempts", "maybe", "true or false"),
+        (
+            "ratelimiter.instances.a.limit_refresh_period",
+            "0",
+            "a duration of at least 1ns, such as 500ms, 2s or 1m30s",
+        ),
+        (
+            "timelimiter.instances.a.timeout_duration",
+            "0s",
+            "a duration of at least 1ns, such as 500ms, 2s or 1m30s",
+        ),
+        (
+            "retry.instances.a.wait_duration",
+            "-1s",
+            "a duration such as 500ms, 2s or 1m30s: it is negative",
+        ),
+        (
+            "retry.instances.a.wait_duration",
+            "5 parsecs",
+            "a duration such as 500ms, 2s or 1m30s: `parsecs` is no unit (ns, us, ms, s, m, h, d)",
+        ),
+        (
+            "retry.instances.a.wait_duration",
+            "99999999999h",
+            "a duration such as 500ms, 2s or 1m30s: it is longer than 292 years",
+        ),
+    ] {
+        assert_eq!(
+            yaml_error(&format!("{entry}: {value}")),
+            format!("<text>:1: {entry} = {value}: expected {allowed}")
+        );
+    }
+}
+
+#[test]
+fn durations_that_are_read() {
+    for (text, read) in [
+        ("500ms", "500ms"),
+        ("2s", "2s"),
+        ("1m", "1m"),
+        ("1h30m", "1h30m"),
+        ("PT5S", "5s"),
+        ("pt0.25s", "250ms"),
+        ("500", "500ms"),
+        ("0ms", "0ms"),
+        ("1.5s", "1500ms"),
+        ("1d", "24h"),
+    ] {
+        let text = format!("retry.instances.a.wait_duration: {text}");
+        let config = Config::builder().env(false).text(&text, Format::Yaml).load().unwrap();
+        let effective = config.effective();
+        let (_, value, _) =
+            effective.iter().find(|(path, ..)| path.ends_with("a.wait_duration")).unwrap();
+        let wanted =
+            resilience::config::Value::Duration(resilience_settings::parse_duration(read).unwrap());
+        assert_eq!(*value, wanted, "{text}");
+    }
+}
+
+#[test]
+fn values_of_another_shape() {
+    check(&[
+        (
+            "retry.instances.a.max_attempts: [1, 2]",
+            "<text>:1: retry.instances.a.max_attempts = [1, 2]: \
+             expected a whole number from 1 to 4294967295",
+        ),
+        (
+            "retry.instances.a:\n  max_attempts:",
+            "<text>:2: retry.instances.a.max_attempts: expected a whole number from 1 to 4294967295",
+        ),
+        (
+            "retry.instances.a:\n  max_attempts:\n    low: 3",
+            "<text>:2: retry.instances.a.max_attempts = {low: 3}: \
+             expected a whole number from 1 to 4294967295",
+        ),
+        (
+            "retry.instances.a.retry_errors: [io, {b: c}]",
+            "<text>:1: retry.instances.a.retry_errors: expected a list of error kinds",
+        ),
+        (
+            "retry.instances.a.base_config: [x]",
+            "<text>:1: retry.instances.a.base_config = [x]: \
+             expected the name of an entry under configs",
+        ),
+        ("retry.instances.a: 5", "<text>:1: retry.instances.a: expected a section of settings"),
+        ("retry.instances: 5", "<text>:1: retry.instances: expected a section of names"),
+        ("retry: 5", "<text>:1: retry: expected a section with configs and instances"),
+        ("resilience: 5", "<text>:1: expected sections"),
+        ("strict: perhaps", "<text>:1: strict = perhaps: expected true or false"),
+        ("- retry", "<text>:1: expected sections at the top level"),
+        (
+            "error_kind_aliases: {com.example.X: ''}",
+            "<text>:1: error_kind_aliases.com.example.X = : expected an error kind",
+        ),
+    ]);
+}
+
+#[test]
+fn unknown_keys_and_sections() {
+    check(&[
+        (
+            "circuitbreaker:\n  instances:\n    a:\n      slidingWindwSize: 50",
+            "<text>:4: circuitbreaker.instances.a.slidingWindwSize = 50: \
+             unknown key; did you mean `sliding_window_size`?",
+        ),
+        (
+            "retry.instances.a.recordExceptions: [x]\n",
+            "<text>:1: retry.instances.a.recordExceptions = [x]: \
+             unknown key; did you mean `retry_exceptions`?",
+        ),
+        (
+            "timelimiter.instances.a.colour: red",
+            "<text>:1: timelimiter.instances.a.colour = red: unknown key; known are \
+             timeout_duration, cancel_running_future, event_consumer_buffer_size, enabled, \
+             base_config",
+        ),
+        (
+            "resilience:\n  circuitbraker:\n    instances: { a: {}, b: {} }",
+            "<text>:2: circuitbraker: unknown section; did you mean `circuitbreaker`?",
+        ),
+        (
+            "retry:\n  instance: { a: {} }",
+            "<text>:2: retry.instance: unknown section; did you mean `instances`?",
+        ),
+        (
+            "retry:\n  max_attempts: 3",
+            "<text>:2: retry.max_attempts: a key belongs under instances.<name> or configs.<name>",
+        ),
+        (
+            "retry: {}\nserver: { port: 80 }",
+            "<text>:2: server: unknown section; known are retry, circuitbreaker, ratelimiter, \
+             timelimiter, bulkhead, thread-pool-bulkhead, strict, error_kind_aliases",
+        ),
+    ]);
+}
+
+#[test]
+fn roots() {
+    check(&[
+        (
+            "resilience.retry: {}\nresilience4j:\n  retry: {}",
+            "<text>:2: `resilience4j` and `resilience` in line 1 are two roots; use one of \
+             `resilience`, `resilience4j` or pattern sections at the top level",
+        ),
+        (
+            "resilience: {}\nretry: {instances: {a: {}}}",
+            "<text>:2: `retry` and `resilience` in line 1 are two roots; use one of \
+             `resilience`, `resilience4j` or pattern sections at the top level",
+        ),
+        (
+            "retry: {}\nresilience: {}",
+            "<text>:2: `resilience` and `retry` in line 1 are two roots; use one of \
+             `resilience`, `resilience4j` or pattern sections at the top level",
+        ),
+        (
+            "server: {port: 80}\nresilence: {}",
+            "<text>:1: looked for `resilience`, `resilience4j` or one of retry, circuitbreaker, \
+             ratelimiter, timelimiter, bulkhead, thread-pool-bulkhead, strict, error_kind_aliases \
+             at the top level and found `server`, `resilence`; did you mean `resilience`?",
+        ),
+    ]);
+}
+
+#[test]
+fn keys_and_names_given_twice() {
+    check(&[
+        (
+            "retry.instances.a:\n  max_attempts: 3\n  max_attempts: 4",
+            "<text>:3: retry.instances.a.max_attempts: given twice (first in line 2)",
+        ),
+        (
+            "retry.instances.a:\n  max_attempts: 3\n  maxAttempts: 4",
+            "<text>:3: retry.instances.a.maxAttempts = 4: one key in two spellings, \
+             `max_attempts` (first in line 2) and `maxAttempts`; keep one",
+        ),
+        (
+            "retry.instances.a.retry_errors: [io]\nretry.instances.a.retryExceptions: [io]",
+            "<text>:2: retry.instances.a.retryExceptions = [io]: one key in two spellings, \
+             `retry_errors` (first in line 1) and `retryExceptions`; keep one",
+        ),
+        (
+            "retry.instances.a.max_attempts: 3\nretry:\n  instances.a.max_attempts: 4",
+            "<text>:3: retry.instances.a.max_attempts = 4: given twice (first in line 1)",
+        ),
+        (
+            "retry.instances:\n  payCb: {}\n  pay-cb: {}",
+            "<text>:3: retry.instances.pay-cb: `pay-cb` and `payCb` (<text>:2) are one name, case \
+             and separators do not count; spell them the same",
+        ),
+        (
+            "resilience:\n  strict: true\n  Strict: true",
+            "<text>:3: strict: given twice (first in line 2)",
+        ),
+    ]);
+}
+
+#[test]
+fn names_that_are_none() {
+    let long = "x".repeat(201);
+    check(&[
+        (
+            "retry.instances: {'': {}}",
+            "<text>:1: retry.instances.: an instance name must not be empty",
+        ),
+        (
+            "retry.instances: {\"a\\tb\": {max_attempts: 3}}",
+            "<text>:1: retry.instances.a\\tb: an instance name must not contain control characters",
+        ),
+        (
+            &format!("retry.instances: {{{long}: {{}}}}"),
+            &format!(
+                "<text>:1: retry.instances.{}…: an instance name has at most 200 characters",
+                "x".repeat(200 - "retry.instances.".len())
+            ),
+        ),
+    ]);
+}
+
+#[test]
+fn bases() {
+    check(&[
+        (
+            "retry:\n  configs: { slow: {} }\n  instances: { a: { base_config: slo } }",
+            "<text>:3: retry.instances.a.base_config = slo: \
+             unknown base_config; did you mean `slow`?",
+        ),
+        (
+            "retry.instances.a.base_config: slow",
+            "<text>:1: retry.instances.a.base_config = slow: \
+             unknown base_config; there are no configs",
+        ),
+        (
+            "retry.configs.a.base_config: a",
+            "<text>:1: retry.configs.a.base_config = a: an entry cannot be its own base",
+        ),
+        (
+            "retry.configs:\n  a: { base_config: b }\n  b: { base_config: c }\n  c: { base_config: a }",
+            "3 problems in the configuration:\
+             \n  - <text>:2: retry.configs.a.base_config = b: base_config leads in a circle: a -> b -> c -> a\
+             \n  - <text>:3: retry.configs.b.base_config = c: base_config leads in a circle: b -> c -> a -> b\
+             \n  - <text>:4: retry.configs.c.base_config = a: base_config leads in a circle: c -> a -> b -> c",
+        ),
+        (
+            "retry.configs:\n  default: { base_config: b }\n  b: { base_config: default }",
+            "2 problems in the configuration:\
+             \n  - <text>:2: retry.configs.default.base_config = b: \
+             base_config leads in a circle: default -> b -> default\
+             \n  - <text>:3: retry.configs.b.base_config = default: \
+             base_config leads in a circle: b -> default -> b",
+        ),
+    ]);
+}
+
+#[test]
+fn placeholders_without_value_and_in_a_circle() {
+    check(&[
+        (
+            "retry.instances.a.max_attempts: ${NONE}",
+            "<text>:1: retry.instances.a.max_attempts = ${NONE}: the placeholder ${NONE} is set \
+             neither in the environment nor in the file and has no default",
+        ),
+        (
+            "resilience.retry.instances.a.max_attempts: ${x}\nx: ${y}\ny: ${x}",
+            "<text>:1: retry.instances.a.max_attempts = ${x}: \
+             the placeholder ${x} leads back to itself",
+        ),
+        (
+            "retry.instances.a.max_attempts: ${NONE:0}",
+            "<text>:1: retry.instances.a.max_attempts = 0: \
+             expected a whole number from 1 to 4294967295 (written `${NONE:0}`)",
+        ),
+    ]);
+}
+
+#[test]
+fn keys_of_older_versions_with_another_meaning() {
+    check(&[(
+        "resilience4j.retry.instances.a.maxRetryAttempts: 3",
+        "<text>:1: retry.instances.a.maxRetryAttempts = 3: an older version's key; write \
+         `max_attempts`, which counts the first call: 3 are one call and two retries",
+    )]);
+}
+
+#[test]
+fn all_errors_of_a_file_come_at_once_by_line() {
+    let text = "
+circuitbreaker:
+  instances:
+    a: { failure_rate_threshold: 101, base_config: gone }
+    b:
+      record_errors: [io]
+      record_errors: [timeout]
+      wait_duration_in_open_state: soon
+    b-: {}
+rettry: {}
+";
+    assert_eq!(
+        yaml_error(text),
+        "6 problems in the configuration:\
+         \n  - <text>:4: circuitbreaker.instances.a.failure_rate_threshold = 101: \
+         expected a number above 0 and up to 100\
+         \n  - <text>:4: circuitbreaker.instances.a.base_config = gone: \
+         unknown base_config; there are no configs\
+         \n  - <text>:7: circuitbreaker.instances.b.record_errors: given twice (first in line 6)\
+         \n  - <text>:8: circuitbreaker.instances.b.wait_duration_in_open_state = soon: \
+         expected a duration of at least 1ms, such as 500ms, 2s or 1m30s: a number is missing or malformed\
+         \n  - <text>:9: circuitbreaker.instances.b-: `b-` and `b` (<text>:5) are one name, case \
+         and separators do not count; spell them the same\
+         \n  - <text>:10: rettry: unknown section; did you mean `retry`?"
+    );
+}
+
+#[test]
+fn texts_that_are_not_of_their_format() {
+    for (text, format, start) in [
+        ("retry:\n  a: [", Format::Yaml, "<text>:2: no valid YAML: "),
+        ("retry:\n\ta: 1", Format::Yaml, "<text>:2: no valid YAML: "),
+        ("a: *b", Format::Yaml, "<text>:1: no valid YAML: "),
+        ("a: 1\n&x b: &y [*y]", Format::Yaml, "<text>:2: "),
+        ("? [a]\n: b", Format::Yaml, "<text>:1: a key must be plain text"),
+        ("a: 1\nb: {<<: 3}", Format::Yaml, "<text>:2: `<<` takes a map or a list of maps"),
+        ("[retry]\nx = ", Format::Toml, "<text>:2: no valid TOML: "),
+        ("[retry]\nx = 1\nx = 2", Format::Toml, "<text>:3: no valid TOML: "),
+        ("{\"retry\": {", Format::Json, "<text>:1: no valid JSON: "),
+        ("\nretry: 1", Format::Json, "<text>:2: no valid JSON: expected an object"),
+        ("{}\n---\n{}", Format::Json, "<text>: no valid JSON: more than one document"),
+        ("retry.x=\\u00", Format::Properties, "<text>:1: a \\u escape needs four"),
+    ] {
+        let error = error_of(text, format);
+        assert!(error.lines().any(|line| line.contains(start)), "{text:?}: {error}");
+    }
+}
+
+#[test]
+fn limits_are_kept() {
+    let deep = format!("a: {}", "[".repeat(100) + &"]".repeat(100));
+    let dotted = ["a"; 70].join(".");
+    let many: Vec<String> = (0..10_001).map(|n| format!("k{n}: 1\n")).collect();
+    let many = many.concat();
+    let laughs = "
+a: &a [x,x,x,x,x,x,x,x,x,x]
+b: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]
+c: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]
+d: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]
+e: [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]
+";
+    let wide = format!("a: &a {}\nb: [{}]", "x".repeat(1 << 18), ["*a"; 8].join(","));
+    let nested_aliases = (1..40).fold("a0: &a0 [[x]]\n".to_owned(), |text, n| {
+        format!("{text}a{n}: &a{n} [[*a{}]]\n", n - 1)
+    });
+    for (text, format, message) in [
+        (deep.as_str(), Format::Yaml, "nested deeper than 64 levels"),
+        (&nested_aliases, Format::Yaml, "nested deeper than 64 levels"),
+        (&format!("{dotted}=1"), Format::Properties, "nested deeper than 64 levels"),
+        (
+            &format!("{}=1", "k".repeat(1_025)),
+            Format::Properties,
+            "a key is longer than 1024 bytes",
+        ),
+        (&many, Format::Yaml, "more than 10000 values, aliases included"),
+        (&many.replace(": ", " = "), Format::Toml, "more than 10000 values, aliases included"),
+        (&many.replace(": ", "="), Format::Properties, "more than 10000 values, aliases included"),
+        (laughs, Format::Yaml, "more than 10000 values, aliases included"),
+        (&wide, Format::Yaml, "more than 1048576 bytes, aliases included"),
+        (&" ".repeat((1 << 20) + 1), Format::Yaml, "larger than 1048576 bytes"),
+    ] {
+        let error = error_of(text, format);
+        assert!(error.contains(message), "{message}: {error:.300}");
+    }
+}
+
+fn file(name: &str, content: &[u8]) -> PathBuf {
+    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("config_errors");
+    fs::create_dir_all(&directory).unwrap();
+    let path = directory.join(name);
+    fs::write(&path, content).unwrap();
+    path
+}
+
+fn file_error(path: &PathBuf) -> String {
+    let loaded = Config::builder().env(false).file(path).load();
+    loaded.unwrap_err().to_string().replace(&path.display().to_string(), "<path>")
+}
+
+#[test]
+fn files_that_cannot_be_read() {
+    let missing = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("no-such-file.yaml");
+    assert!(file_error(&missing).starts_with("<path>: cannot read the file: "));
+    assert_eq!(
+        file_error(&file("config.ini", b"a=1")),
+        "<path>: cannot tell the format; the name must end in .yaml, .yml, .toml, .properties or \
+         .json"
+    );
+    assert_eq!(file_error(&file("latin.yaml", b"a: 1\nb: \xe4")), "<path>:2: a byte is not UTF-8");
+    assert_eq!(
+        file_error(&file("large.yaml", &vec![b' '; (1 << 20) + 1])),
+        "<path>: larger than 1048576 bytes"
+    );
+    assert_eq!(
+        file_error(&file("wrong.toml", b"[retry.instances.a]\n\nmax_attempts = 0\n")),
+        "<path>:3: retry.instances.a.max_attempts = 0: expected a whole number from 1 to 4294967295"
+    );
+}
+
+#[test]
+fn problems_of_several_files_come_file_by_file() {
+    let second = file("second.yaml", b"retry.instances.a.max_attempts: 0");
+    let error = Config::builder()
+        .env(false)
+        .file(&second)
+        .text("x: 1\nretry.instances.a.max_attempts: -1", Format::Yaml)
+        .load()
+        .unwrap_err();
+    let lines: Vec<Option<String>> = error.problems().iter().map(|p| p.place.clone()).collect();
+    assert_eq!(
+        lines,
+        [
+            Some(format!("{}:1", second.display())),
+            Some("<text>:1".to_owned()),
+            Some("<text>:2".to_owned())
+        ]
+    );
+}
+
+#[test]
+fn nothing_is_applied_when_something_is_wrong() {
+    let loaded = Config::builder()
+        .env(false)
+        .text("retry.instances: { a: { max_attempts: 3 }, b: { max_attempts: 0 } }", Format::Yaml)
+        .load();
+    assert!(loaded.is_err());
+}
