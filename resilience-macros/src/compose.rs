@@ -12,6 +12,10 @@ use crate::{
 
 /// Expands the first of our attributes on a function, and takes the others with it.
 pub(crate) fn attribute(pattern: Pattern, args: TokenStream, tokens: TokenStream) -> TokenStream {
+    if args.to_string() == "__resilience_composed" {
+        // What an expansion leaves in the place of a sibling that it has taken in.
+        return TokenStream::new();
+    }
     let mut item = match syn::parse2::<ItemFn>(tokens.clone()) {
         Ok(item) => item,
         Err(error) => return not_a_function(pattern, tokens, error),
@@ -26,16 +30,18 @@ pub(crate) fn attribute(pattern: Pattern, args: TokenStream, tokens: TokenStream
 
     let mut problems = Problems::default();
     let mut written = vec![first];
+    let mut siblings = Vec::new();
     item.attrs.retain(|attribute| match Written::from_sibling(attribute) {
         Some(sibling) => {
             written.extend(problems.take(sibling));
+            siblings.push(attribute.path().clone());
             false
         }
         None => true,
     });
     let layers: Vec<Layer> =
         written.into_iter().map(|written| Layer::check(written, &mut problems)).collect();
-    let stack = Stack::check(layers, &item.sig.ident, &mut problems);
+    let stack = Stack::check(layers, siblings, &item.sig.ident, &mut problems);
     let function = Function::check(item.clone(), &stack, &mut problems);
     match (function, problems.into_error()) {
         (Some(function), None) => expand::function(function, &stack),

@@ -1,6 +1,6 @@
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::spanned::Spanned;
+use syn::{ReturnType, spanned::Spanned};
 
 use super::{Locals, Plan, respan};
 use crate::model::{Argument, Body, Form, Function, Passing};
@@ -101,7 +101,14 @@ fn body(function: &Function) -> TokenStream {
     match &function.body {
         Body::Statements(statements) => quote!(#(#statements)*),
         Body::MakesFuture { block, returns: false } => quote!(#block.await),
-        Body::MakesFuture { block, returns: true } => quote!((move || #block)().await),
+        Body::MakesFuture { block, returns: true } => {
+            // A boxed future's type has a name, and early returns may need it.
+            let boxed = match (&function.signature.output, function.form) {
+                (ReturnType::Type(arrow, ty), Form::Boxed) => Some(quote!(#arrow #ty)),
+                _ => None,
+            };
+            quote!((move || #boxed #block)().await)
+        }
     }
 }
 

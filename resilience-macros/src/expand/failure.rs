@@ -8,7 +8,7 @@ use crate::model::{Function, Passing};
 /// What the function returns: the stack's result, a fallback's, or an error in the user's type.
 pub(super) fn conclusion(plan: &Plan<'_>, function: &Function) -> TokenStream {
     let Plan { private, locals: Locals { result, failed, .. }, .. } = plan;
-    let fallbacks = plan.stack.fallbacks();
+    let fallbacks = &plan.fallbacks;
     if fallbacks.is_empty() {
         let conclude = respan(quote!(#private::conclude), return_span(function));
         return quote!(#conclude(#result));
@@ -18,15 +18,16 @@ pub(super) fn conclusion(plan: &Plan<'_>, function: &Function) -> TokenStream {
     let (receiver, arguments) = offered(plan, function);
     let unhandled = respan(quote!(.unhandled()), return_span(function));
     let identity = plan.identity();
-    let dispatch = fallbacks.iter().rev().fold(quote!(#failed #unhandled), |otherwise, path| {
-        let respond = respan(quote!(.respond), path.span());
-        quote! {
-            match #failed #respond(#identity, #path).await {
-                ::core::ops::ControlFlow::Break(answer) => answer,
-                ::core::ops::ControlFlow::Continue(#failed) => #otherwise,
+    let dispatch =
+        fallbacks.iter().rev().fold(quote!(#failed #unhandled), |otherwise, fallback| {
+            let respond = respan(quote!(.respond), fallback.span());
+            quote! {
+                match #failed #respond(#identity, #fallback).await {
+                    ::core::ops::ControlFlow::Break(answer) => answer,
+                    ::core::ops::ControlFlow::Continue(#failed) => #otherwise,
+                }
             }
-        }
-    });
+        });
     let output = &function.output;
     quote! {
         #(#warnings)*

@@ -8,8 +8,8 @@ mod site;
 mod span;
 
 use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
-use syn::{ReturnType, parse_quote, parse_quote_spanned, spanned::Spanned};
+use quote::{format_ident, quote, quote_spanned};
+use syn::{ExprPath, Ident, ReturnType, parse_quote, parse_quote_spanned, spanned::Spanned};
 
 use crate::model::{Form, Function, Passing, Stack};
 use locals::Locals;
@@ -68,6 +68,11 @@ pub(crate) fn function(mut function: Function, stack: &Stack) -> TokenStream {
     }
 }
 
+fn fallback_variable((index, path): (usize, &ExprPath)) -> Ident {
+    let span = path.span().resolved_at(Span::mixed_site());
+    format_ident!("__resilience_fallback{index}", span = span)
+}
+
 fn is_exclusive(receiver: &crate::model::Receiver) -> bool {
     receiver.passing == Passing::Exclusive
 }
@@ -78,6 +83,8 @@ struct Plan<'a> {
     /// The path of the runtime.
     private: syn::Path,
     locals: Locals,
+    /// The fallbacks' variables, outermost attribute's list in its order.
+    fallbacks: Vec<Ident>,
     /// Whether arguments are needed after an attempt: by the next one, or by a fallback.
     keeps_arguments: bool,
     /// The error type, as a projection: the user may have written an alias.
@@ -88,7 +95,7 @@ impl<'a> Plan<'a> {
     fn of(function: &Function, stack: &'a Stack) -> Self {
         let krate = &stack.krate;
         let private: syn::Path = parse_quote!(#krate::__private);
-        let output = &function.output;
+        let output = &function.error_of;
         // A value that borrows from an exclusive reference keeps it: nothing is left for a
         // fallback but the error.
         let fallback_takes = !stack.fallbacks().is_empty() && !function.lends_out;
@@ -98,6 +105,7 @@ impl<'a> Plan<'a> {
             error: parse_quote_spanned!(output.span()=> <#output as #outcome>::Error),
             private,
             locals: Locals::new(),
+            fallbacks: stack.fallbacks().iter().enumerate().map(fallback_variable).collect(),
             keeps_arguments: stack.retries() || fallback_takes,
         }
     }
@@ -105,8 +113,13 @@ impl<'a> Plan<'a> {
     fn compose(&self, function: &Function) -> TokenStream {
         let Self { private, locals, .. } = self;
         let Locals { pass, rules, outcome, result, last, .. } = locals;
+        let siblings = self.stack.siblings.iter().map(|path| {
+            // Attributes that are taken in still use their imports.
+            quote!(#[#path(__resilience_composed)] const _: () = ();)
+        });
         let site = site::site(self, function);
         let define_rules = self.rules(function);
+        let define_fallbacks = self.fallbacks();
         let define_slots = self.slots(function);
         let attempt = attempt::attempt(self, function);
         let conclusion = failure::conclusion(self, function);
@@ -137,8 +150,10 @@ impl<'a> Plan<'a> {
             }
         };
         quote! {
+            #(#siblings)*
             #site
             #define_rules
+            #define_fallbacks
             #define_slots
             let mut #pass = __RESILIENCE_SITE.enter();
             #call
@@ -159,6 +174,13 @@ impl<'a> Plan<'a> {
         quote!(let #rules = #private::Rules::<_, #error>::new() #(#methods)* #facts;)
     }
 
+    /// Names each fallback once: a generic one is the same instance wherever it is used.
+    fn fallbacks(&self) -> TokenStream {
+        let paths = self.stack.fallbacks();
+        let names = &self.fallbacks;
+        quote!(#(let #names = #paths;)*)
+    }
+
     /// Lays owned arguments aside, and decides what an attempt does with them.
     fn slots(&self, function: &Function) -> TokenStream {
         if !self.keeps_arguments {
@@ -166,7 +188,7 @@ impl<'a> Plan<'a> {
         }
         let Self { private, locals: Locals { policy, receiver, .. }, .. } = self;
         let base = if self.stack.retries() { quote!(PerAttempt) } else { quote!(Once) };
-        let fallbacks = if function.lends_out { &[] } else { self.stack.fallbacks() };
+        let fallbacks: &[Ident] = if function.lends_out { &[] } else { &self.fallbacks };
         let own = function.receiver.iter().filter(|r| r.passing == Passing::Owned).map(|r| {
             let this = &r.token;
             quote!(let mut #receiver = #private::Slot::new(#this);)

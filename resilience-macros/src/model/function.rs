@@ -32,6 +32,8 @@ pub(crate) struct Function {
     pub(crate) body: Body,
     /// The `Result`, as it can be written inside the function.
     pub(crate) output: Type,
+    /// A `Result` with the same error and a value that has a name.
+    pub(crate) error_of: Type,
     /// Whether the value may borrow from an exclusive reference, which then cannot be used again.
     pub(crate) lends_out: bool,
     /// Whether the error may borrow, which then cannot be looked into.
@@ -96,6 +98,7 @@ impl Function {
             body,
             lends_out: exclusive && returns::may_borrow(&output),
             error_borrows: returns::error_may_borrow(&output),
+            error_of: returns::with_any_value(&output),
             output: returns::nameable(&output),
             signature,
         };

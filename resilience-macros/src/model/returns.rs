@@ -1,6 +1,6 @@
 use quote::quote;
 use syn::{
-    AngleBracketedGenericArguments, GenericArgument, PathArguments, ReturnType, Type, TypeInfer,
+    AngleBracketedGenericArguments, GenericArgument, PathArguments, ReturnType, Type,
     TypeParamBound, TypePath, parse_quote,
     punctuated::Punctuated,
     visit::{self, Visit},
@@ -89,19 +89,27 @@ pub(crate) fn not_a_result(output: &Type) -> bool {
 
 /// The type as it can be written inside the function: `impl Trait` is left to inference.
 pub(crate) fn nameable(ty: &Type) -> Type {
-    struct Erase;
-    impl VisitMut for Erase {
+    without_opaque(ty, &parse_quote!(_))
+}
+
+/// The type as far as it says which error there is: every value will do.
+pub(crate) fn with_any_value(ty: &Type) -> Type {
+    without_opaque(ty, &parse_quote!(()))
+}
+
+fn without_opaque(ty: &Type, substitute: &Type) -> Type {
+    struct Erase<'a>(&'a Type);
+    impl VisitMut for Erase<'_> {
         fn visit_type_mut(&mut self, ty: &mut Type) {
-            if let Type::ImplTrait(opaque) = ty {
-                let underscore_token = syn::Token![_](opaque.impl_token.span);
-                *ty = Type::Infer(TypeInfer { attrs: Vec::new(), underscore_token });
+            if let Type::ImplTrait(_) = ty {
+                *ty = self.0.clone();
             } else {
                 visit_mut::visit_type_mut(self, ty);
             }
         }
     }
     let mut ty = ty.clone();
-    Erase.visit_type_mut(&mut ty);
+    Erase(substitute).visit_type_mut(&mut ty);
     ty
 }
 

@@ -10,12 +10,19 @@ use crate::{parse::default_crate, problems::Problems};
 pub(crate) struct Stack {
     pub(crate) layers: Vec<Layer>,
     pub(crate) krate: Path,
+    /// The paths of the attributes that were taken in, as written.
+    pub(crate) siblings: Vec<Path>,
     first: &'static str,
 }
 
 impl Stack {
     /// Puts the layers in order. `layers` come as written: the one that expands first.
-    pub(crate) fn check(mut layers: Vec<Layer>, function: &Ident, problems: &mut Problems) -> Self {
+    pub(crate) fn check(
+        mut layers: Vec<Layer>,
+        siblings: Vec<Path>,
+        function: &Ident,
+        problems: &mut Problems,
+    ) -> Self {
         let first = layers.first().map_or("retry", |layer| layer.pattern.attribute());
         let krate = layers.iter().find_map(|l| l.krate.clone()).unwrap_or_else(default_crate);
         let mut seen = Vec::new();
@@ -42,7 +49,7 @@ impl Stack {
                 problems.at(fallback, message);
             }
         }
-        let stack = Self { layers, krate, first };
+        let stack = Self { layers, krate, siblings, first };
         if let (Some(detach), Some(_)) = (stack.detach(), stack.thread_pool()) {
             problems.at_span(
                 detach,

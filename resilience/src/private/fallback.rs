@@ -75,7 +75,7 @@ impl<S, A, T, E> Failed<S, A, T, E> {
     where
         F: Takes<Form, S, A, X>,
         X: Handles<Kind, E, Identity>,
-        F::Output: Answers<Mode, T, E>,
+        F::Output: Answers<Mode, Value = T, Error = E>,
     {
         match X::select(self.error) {
             Ok(error) => {
@@ -278,12 +278,18 @@ refusals!(CallNotPermitted RequestNotPermitted BulkheadFull TimedOut MaxRetriesE
 
 /// What a fallback returns: the function's `Result`, or a future of it.
 #[diagnostic::on_unimplemented(
-    message = "a fallback of this function returns `Result<{T}, {E}>`, sync or async",
+    message = "a fallback returns the function's `Result`, sync or async, not `{Self}`",
     label = "returns something else: `{Self}`"
 )]
-pub trait Answers<Mode, T, E> {
+pub trait Answers<Mode> {
+    /// `T` of the `Result`.
+    type Value;
+
+    /// `E` of the `Result`.
+    type Error;
+
     /// The answer as a future. It has a name, so that it is `Send` when it can be.
-    type Future: Future<Output = Result<T, E>>;
+    type Future: Future<Output = Result<Self::Value, Self::Error>>;
 
     /// The answer as a future.
     fn answer(self) -> Self::Future;
@@ -298,7 +304,9 @@ pub struct Immediate;
 pub struct Awaited;
 
 #[diagnostic::do_not_recommend]
-impl<T, E> Answers<Immediate, T, E> for Result<T, E> {
+impl<T, E> Answers<Immediate> for Result<T, E> {
+    type Value = T;
+    type Error = E;
     type Future = Ready<Self>;
 
     fn answer(self) -> Ready<Self> {
@@ -307,7 +315,9 @@ impl<T, E> Answers<Immediate, T, E> for Result<T, E> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T, E, F: Future<Output = Result<T, E>>> Answers<Awaited, T, E> for F {
+impl<T, E, F: Future<Output = Result<T, E>>> Answers<Awaited> for F {
+    type Value = T;
+    type Error = E;
     type Future = F;
 
     fn answer(self) -> F {
