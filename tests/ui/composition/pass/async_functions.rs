@@ -9,7 +9,7 @@ use std::{fmt::Debug, sync::Arc};
 use resilience::{Error, bulkhead, circuit_breaker, rate_limiter, retry, time_limiter};
 
 #[derive(Debug)]
-pub enum Failure {
+enum Failure {
     Parse,
     Refused(Error),
 }
@@ -34,7 +34,7 @@ type Outcome<T> = Result<T, Failure>;
 #[rate_limiter]
 #[time_limiter(name = "parseTl")]
 #[bulkhead(name = "parseBh", max_concurrent_calls = 4)]
-pub async fn parse(text: &str, mut base: u32, (low, high): (u32, u32)) -> Result<u32, Failure> {
+async fn parse(text: &str, mut base: u32, (low, high): (u32, u32)) -> Result<u32, Failure> {
     if text.is_empty() {
         return Err(Failure::Parse);
     }
@@ -53,7 +53,10 @@ async fn never_ends() -> Result<(), Failure> {
 }
 
 #[retry]
-async fn generic<T, const N: usize>(values: [T; N], show: impl Fn(&T) -> String + Clone) -> Outcome<String>
+async fn generic<T, const N: usize>(
+    values: [T; N],
+    show: impl Fn(&T) -> String + Clone,
+) -> Outcome<String>
 where
     T: Clone + Debug,
 {
@@ -72,7 +75,12 @@ async fn opaque_value() -> Result<impl Debug, Failure> {
 }
 
 #[retry]
-async fn exclusive(list: &mut Vec<u32>, Wrap(x): Wrap, [a, _]: &[u32; 2], _: String) -> Outcome<usize> {
+async fn exclusive(
+    list: &mut Vec<u32>,
+    Wrap(x): Wrap,
+    [a, _]: &[u32; 2],
+    _: String,
+) -> Outcome<usize> {
     list.push(x + a);
     grow(list);
     Ok(list.len())
