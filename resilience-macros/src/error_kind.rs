@@ -1,0 +1,184 @@
+//! `#[derive(ErrorKind)]`.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use resilience_settings::snake_case;
+use syn::{
+    Attribute, Data, DeriveInput, Field, Fields, Ident, LitStr, Token, Type,
+    ext::IdentExt,
+    punctuated::Punctuated,
+    visit::{self, Visit},
+};
+
+use crate::{parse::default_crate, problems::Problems};
+
+/// Writes the implementation and registers the kinds of the type.
+pub(crate) fn derive(tokens: TokenStream) -> TokenStream {
+    let input = match syn::parse2::<DeriveInput>(tokens) {
+        Ok(input) => input,
+        Err(error) => return error.to_compile_error(),
+    };
+    let mut problems = Problems::default();
+    let shared = groups(&input.attrs, &mut problems);
+    let cases: Vec<Case<'_>> = match &input.data {
+        Data::Enum(data) => data
+            .variants
+            .iter()
+            .map(|variant| {
+                let mut groups = groups(&variant.attrs, &mut problems);
+                groups.extend(shared.iter().cloned());
+                let name = &variant.ident;
+                Case { pattern: quote!(Self::#name), ident: name, groups, fields: &variant.fields }
+            })
+            .collect(),
+        Data::Struct(data) => vec![Case {
+            pattern: quote!(Self),
+            ident: &input.ident,
+            groups: shared,
+            fields: &data.fields,
+        }],
+        Data::Union(data) => {
+            problems.at(data.union_token, "`ErrorKind` is derived for enums and structs");
+            Vec::new()
+        }
+    };
+    if let Some(error) = problems.into_error() {
+        return error.to_compile_error();
+    }
+    implementation(&input, &cases)
+}
+
+/// A variant, or the struct.
+struct Case<'a> {
+    pattern: TokenStream,
+    ident: &'a Ident,
+    groups: Vec<String>,
+    fields: &'a Fields,
+}
+
+impl Case<'_> {
+    /// Its own kind, then its groups, each once.
+    fn kinds(&self) -> Vec<String> {
+        let mut kinds = vec![snake_case(&self.ident.unraw().to_string())];
+        for group in &self.groups {
+            if !kinds.contains(group) {
+                kinds.push(group.clone());
+            }
+        }
+        kinds
+    }
+
+    /// The field in which a refusal can travel: the source, or the only one.
+    fn carrier(&self) -> Option<(usize, &Field)> {
+        let is_source = |field: &Field| {
+            let named = field.ident.as_ref().is_some_and(|name| name == "source");
+            let marked = |a: &Attribute| a.path().is_ident("from") || a.path().is_ident("source");
+            named || field.attrs.iter().any(marked)
+        };
+        let source = self.fields.iter().enumerate().find(|(_, field)| is_source(field));
+        let only = || self.fields.iter().enumerate().next().filter(|_| self.fields.len() == 1);
+        // Whether a type that borrows lives long enough to be looked into cannot be seen here.
+        source.or_else(only).filter(|(_, field)| !borrows(&field.ty))
+    }
+}
+
+fn implementation(input: &DeriveInput, cases: &[Case<'_>]) -> TokenStream {
+    let krate = default_crate();
+    let private = quote!(#krate::__private);
+    let name = &input.ident;
+    let (generics, arguments, bounds) = input.generics.split_for_impl();
+
+    let kinds = cases.iter().map(|case| {
+        let (pattern, kinds) = (&case.pattern, case.kinds());
+        quote!(#pattern { .. } => &[#(#kinds),*])
+    });
+    let refusals = cases.iter().filter_map(|case| {
+        let (index, field) = case.carrier()?;
+        let member = match &field.ident {
+            Some(name) => quote!(#name),
+            None => {
+                let index = syn::Index::from(index);
+                quote!(#index)
+            }
+        };
+        let (pattern, ty) = (&case.pattern, &field.ty);
+        let carrier = format_ident!("carrier", span = proc_macro2::Span::mixed_site());
+        Some(quote! {
+            #pattern { #member: #carrier, .. } => #private::facts!(#ty)(#carrier).refusal
+        })
+    });
+    let refusals: Vec<TokenStream> = refusals.collect();
+    let refusal = (!refusals.is_empty()).then(|| {
+        let rest =
+            (refusals.len() < cases.len()).then(|| quote!(_ => ::core::option::Option::None,));
+        quote! {
+            fn refusal(&self) -> ::core::option::Option<&#krate::Error> {
+                match self {
+                    #(#refusals,)*
+                    #rest
+                }
+            }
+        }
+    });
+    // An enum without variants cannot be matched by reference.
+    let value = if cases.is_empty() { quote!(*self) } else { quote!(self) };
+    let mut declared: Vec<String> = cases.iter().flat_map(Case::kinds).collect();
+    declared.sort();
+    declared.dedup();
+    quote! {
+        #[automatically_derived]
+        impl #generics #krate::ErrorKind for #name #arguments #bounds {
+            fn kinds(&self) -> &'static [&'static str] {
+                match #value {
+                    #(#kinds,)*
+                }
+            }
+
+            #refusal
+        }
+
+        #private::declare_kinds!(&[#(#declared),*]);
+    }
+}
+
+/// The groups that `#[error_kind("…", ..)]` names.
+fn groups(attrs: &[Attribute], problems: &mut Problems) -> Vec<String> {
+    let mut groups = Vec::new();
+    for attribute in attrs.iter().filter(|a| a.path().is_ident("error_kind")) {
+        let named = attribute.parse_args_with(Punctuated::<LitStr, Token![,]>::parse_terminated);
+        let named = named
+            .map_err(|error| syn::Error::new(error.span(), "write `#[error_kind(\"group\", ..)]`"));
+        for group in problems.take(named).into_iter().flatten() {
+            let text = group.value();
+            if is_kind(&text) {
+                groups.push(text);
+            } else {
+                let message = "a kind is a word in snake_case: `http_5xx`, `out_of_stock`";
+                problems.at(group, message);
+            }
+        }
+    }
+    groups
+}
+
+fn is_kind(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_lowercase())
+        && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+}
+
+fn borrows(ty: &Type) -> bool {
+    struct Find(bool);
+    impl<'ast> Visit<'ast> for Find {
+        fn visit_lifetime(&mut self, lifetime: &'ast syn::Lifetime) {
+            self.0 |= lifetime.ident != "static";
+        }
+
+        fn visit_type_reference(&mut self, reference: &'ast syn::TypeReference) {
+            self.0 |= reference.lifetime.is_none();
+            visit::visit_type_reference(self, reference);
+        }
+    }
+    let mut find = Find(false);
+    find.visit_type(ty);
+    find.0
+}

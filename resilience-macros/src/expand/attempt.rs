@@ -1,0 +1,125 @@
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{ReturnType, spanned::Spanned};
+
+use super::{Locals, Plan, respan};
+use crate::model::{Argument, Body, Form, Function, Passing};
+
+/// One attempt: what the runtime runs inside the time limiter and the bulkhead.
+pub(super) fn attempt(plan: &Plan<'_>, function: &Function) -> TokenStream {
+    let Locals { pass, attempt, .. } = &plan.locals;
+    let outside = prepare(plan, function);
+    let inside: Vec<TokenStream> =
+        function.arguments.iter().filter_map(|argument| bind(plan, function, argument)).collect();
+    let body = body(function);
+    let (outside_too, inside) = if plan.stack.moves_body(function.form).is_some() {
+        // The arguments must be owned by what is sent away, so they are bound before it is made.
+        (inside, Vec::new())
+    } else {
+        (Vec::new(), inside)
+    };
+    let output = &function.output;
+    let (protect, run) = if function.form == Form::Blocking {
+        (quote!(protect_blocking), quote!(move || -> #output { #body }))
+    } else {
+        // An exclusive `self` is borrowed, not moved: the next attempt needs it.
+        let exclusive = function.receiver.as_ref().is_some_and(super::is_exclusive);
+        let capture = (!(plan.keeps_arguments && exclusive)).then(|| quote!(move));
+        let pin = pin(function);
+        let protect =
+            if plan.stack.detach().is_some() { quote!(protect_detached) } else { quote!(protect) };
+        (protect, quote!(async #capture { #pin #(#inside)* #body }))
+    };
+    quote! {{
+        #outside
+        #(#outside_too)*
+        let #attempt = #run;
+        #pass.#protect(#attempt).await
+    }}
+}
+
+/// What happens before the attempt's future is made. It clones nothing but an owned `self`, which
+/// cannot be given out from inside.
+fn prepare(plan: &Plan<'_>, function: &Function) -> TokenStream {
+    if !plan.keeps_arguments {
+        return TokenStream::new();
+    }
+    let Plan { private, locals: Locals { policy, receiver, .. }, .. } = plan;
+    let last = last(plan);
+    let this = function.receiver.iter().filter(|r| r.passing == Passing::Owned).map(|r| {
+        let this = &r.token;
+        let lend =
+            respan(quote!(#private::Lend::lend(#policy, &mut #receiver, #last)), r.token.span());
+        quote!(#this = #lend;)
+    });
+    let moves = plan.stack.moves_body(function.form).is_some();
+    let arguments = function.arguments.iter().map(|argument| {
+        let Argument { name, slot, cfgs, .. } = argument;
+        match argument.passing {
+            Passing::Shared => TokenStream::new(),
+            Passing::Exclusive => quote!(#(#cfgs)* let #name = &mut *#name;),
+            Passing::Owned if moves => TokenStream::new(),
+            Passing::Owned => quote!(#(#cfgs)* let #slot = &mut #slot;),
+        }
+    });
+    quote!(#(#this)* #(#arguments)*)
+}
+
+/// Gives an argument the name that the body knows it by.
+fn bind(plan: &Plan<'_>, function: &Function, argument: &Argument) -> Option<TokenStream> {
+    let Argument { name, pattern, passing, span, slot, cfgs, .. } = argument;
+    let Plan { private, locals: Locals { policy, .. }, .. } = plan;
+    let moves = plan.stack.moves_body(function.form).is_some();
+    if plan.keeps_arguments && *passing == Passing::Owned {
+        let last = last(plan);
+        let slot = if moves { quote!(&mut #slot) } else { quote!(#slot) };
+        let mut lend = quote!(#private::Lend::lend(#policy, #slot, #last));
+        if moves {
+            lend = quote!(#private::movable(#lend));
+        }
+        let lend = respan(lend, *span);
+        return Some(quote!(#(#cfgs)* let #pattern = #lend;));
+    }
+    if moves && *passing == Passing::Owned {
+        let value = respan(quote!(#private::movable(#name)), *span);
+        return Some(quote!(#(#cfgs)* let #pattern = #value;));
+    }
+    (!argument.keeps_its_name()).then(|| quote!(#(#cfgs)* let #pattern = #name;))
+}
+
+/// Whether no further attempt can follow.
+fn last(plan: &Plan<'_>) -> TokenStream {
+    if plan.stack.retries() {
+        let last = &plan.locals.last;
+        quote!(#last)
+    } else {
+        quote!(true)
+    }
+}
+
+fn body(function: &Function) -> TokenStream {
+    match &function.body {
+        Body::Statements(statements) => quote!(#(#statements)*),
+        Body::MakesFuture { block, returns: false } => quote!(#block.await),
+        Body::MakesFuture { block, returns: true } => {
+            // A boxed future's type has a name, and early returns may need it.
+            let boxed = match (&function.signature.output, function.form) {
+                (ReturnType::Type(arrow, ty), Form::Boxed) => Some(quote!(#arrow #ty)),
+                _ => None,
+            };
+            quote!((move || #boxed #block)().await)
+        }
+    }
+}
+
+/// Tells the compiler what the async block returns, which `?` and a body that never ends need.
+fn pin(function: &Function) -> TokenStream {
+    let Body::Statements(_) = &function.body else { return TokenStream::new() };
+    let output = &function.output;
+    let none = respan(quote!(::core::option::Option::None::<#output>), output.span());
+    quote! {
+        if let ::core::option::Option::Some(output) = #none {
+            return output;
+        }
+    }
+}

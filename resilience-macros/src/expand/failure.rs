@@ -1,0 +1,92 @@
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+use syn::{ExprPath, spanned::Spanned};
+
+use super::{Locals, Plan, respan, return_span};
+use crate::model::{Function, Passing};
+
+/// What the function returns: the stack's result, a fallback's, or an error in the user's type.
+pub(super) fn conclusion(plan: &Plan<'_>, function: &Function) -> TokenStream {
+    let Plan { private, locals: Locals { result, failed, .. }, .. } = plan;
+    let fallbacks = &plan.fallbacks;
+    if fallbacks.is_empty() {
+        let conclude = respan(quote!(#private::conclude), return_span(function));
+        return quote!(#conclude(#result));
+    }
+    let warnings = plan.stack.unused_fallbacks();
+    let warnings = warnings.iter().map(|(path, warning)| unused(path, warning));
+    let (receiver, arguments) = offered(plan, function);
+    let unhandled = respan(quote!(.unhandled()), return_span(function));
+    let identity = plan.identity();
+    let dispatch =
+        fallbacks.iter().rev().fold(quote!(#failed #unhandled), |otherwise, fallback| {
+            let respond = respan(quote!(.respond), fallback.span());
+            quote! {
+                match #failed #respond(#identity, #fallback).await {
+                    ::core::ops::ControlFlow::Break(answer) => answer,
+                    ::core::ops::ControlFlow::Continue(#failed) => #otherwise,
+                }
+            }
+        });
+    let output = &function.output;
+    quote! {
+        #(#warnings)*
+        match #result {
+            ::core::result::Result::Ok(value) => ::core::result::Result::Ok(value),
+            ::core::result::Result::Err(error) => {
+                let #failed = #private::Failed::new(
+                    ::core::marker::PhantomData::<#output>,
+                    #receiver,
+                    #arguments,
+                    error,
+                );
+                #dispatch
+            }
+        }
+    }
+}
+
+/// What a fallback may take besides the error.
+fn offered(plan: &Plan<'_>, function: &Function) -> (TokenStream, TokenStream) {
+    let Plan { private, locals: Locals { receiver, .. }, .. } = plan;
+    if function.lends_out {
+        return (quote!(#private::NoReceiver), quote!(#private::NoArguments));
+    }
+    let this = match &function.receiver {
+        None => quote!(#private::NoReceiver),
+        Some(r) if r.passing == Passing::Owned => quote!(#receiver),
+        Some(r) => {
+            let this = &r.token;
+            quote!(#private::Slot::new(#this))
+        }
+    };
+    let arguments = function.arguments.iter().map(|argument| {
+        let (name, slot, cfgs) = (&argument.name, &argument.slot, &argument.cfgs);
+        match argument.passing {
+            Passing::Owned => quote!(#(#cfgs)* #slot),
+            Passing::Shared | Passing::Exclusive => quote!(#(#cfgs)* #private::Slot::new(#name)),
+        }
+    });
+    (this, quote!((#(#arguments,)*)))
+}
+
+/// Warns about a fallback that is not wired in. A macro has no warnings of its own on a stable
+/// compiler, but the use of something deprecated is one.
+fn unused(path: &ExprPath, warning: &str) -> TokenStream {
+    let constant = Ident::new("__RESILIENCE_UNUSED_FALLBACK", Span::mixed_site());
+    let used = Ident::new("__RESILIENCE_UNUSED_FALLBACK", path.span());
+    quote! {
+        const _: () = {
+            #[deprecated(note = #warning)]
+            const #constant: () = ();
+            #used
+        };
+    }
+}
+
+impl Plan<'_> {
+    fn identity(&self) -> TokenStream {
+        let Self { private, error, .. } = self;
+        quote!(#private::identity!(#error))
+    }
+}

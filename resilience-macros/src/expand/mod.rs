@@ -1,0 +1,213 @@
+//! From the checked model to tokens. The order of the layers is the runtime's business: what is
+//! written here is one loop around one attempt, the same for every stack.
+
+mod attempt;
+mod failure;
+mod locals;
+mod site;
+mod span;
+
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::{ExprPath, Ident, ReturnType, parse_quote, parse_quote_spanned, spanned::Spanned};
+
+use crate::model::{Form, Function, Passing, Stack};
+use locals::Locals;
+use span::respan;
+
+/// Writes the function with the stack composed around its body.
+pub(crate) fn function(mut function: Function, stack: &Stack) -> TokenStream {
+    let plan = Plan::of(&function, stack);
+    if plan.keeps_arguments && function.receiver.as_ref().is_some_and(is_exclusive) {
+        function.body.reborrow_self();
+    }
+    let composed = plan.compose(&function);
+    let block = match function.form {
+        Form::Async | Form::Blocking => quote!({ #composed }),
+        Form::Opaque => quote!({ async move { #composed } }),
+        Form::Boxed => quote!({ ::std::boxed::Box::pin(async move { #composed }) }),
+    };
+
+    let private = &plan.private;
+    let Function { mut attrs, vis, mut signature, form, receiver, .. } = function;
+    if form == Form::Blocking {
+        signature.asyncness = Some(syn::Token![async](signature.fn_token.span));
+    }
+    if let (Some(receiver), true) = (&receiver, plan.keeps_arguments) {
+        if receiver.passing == Passing::Owned {
+            // Every attempt puts a fresh value into `self`: no other name can stand for it.
+            let written = signature.inputs.first_mut();
+            if let Some(syn::FnArg::Receiver(written)) = written {
+                written.mutability = Some(syn::Token![mut](written.self_token.span));
+            }
+        }
+    }
+    // `#![..]` in the body would stand in the middle of the new one.
+    for attribute in &mut attrs {
+        attribute.style = syn::AttrStyle::Outer;
+    }
+    let lints = quote! {
+        #[allow(
+            clippy::async_yields_async,
+            clippy::diverging_sub_expression,
+            clippy::large_futures,
+            clippy::let_unit_value,
+            clippy::no_effect_underscore_binding,
+            clippy::shadow_reuse,
+            clippy::shadow_same,
+            clippy::shadow_unrelated,
+            clippy::unused_async,
+            clippy::used_underscore_binding
+        )]
+    };
+    quote! {
+        #(#attrs)*
+        #lints
+        #[#private::__resilience_composed]
+        #vis #signature #block
+    }
+}
+
+fn fallback_variable((index, path): (usize, &ExprPath)) -> Ident {
+    let span = path.span().resolved_at(Span::mixed_site());
+    format_ident!("__resilience_fallback{index}", span = span)
+}
+
+fn is_exclusive(receiver: &crate::model::Receiver) -> bool {
+    receiver.passing == Passing::Exclusive
+}
+
+/// What the parts of the expansion have to know of each other.
+struct Plan<'a> {
+    stack: &'a Stack,
+    /// The path of the runtime.
+    private: syn::Path,
+    locals: Locals,
+    /// The fallbacks' variables, outermost attribute's list in its order.
+    fallbacks: Vec<Ident>,
+    /// Whether arguments are needed after an attempt: by the next one, or by a fallback.
+    keeps_arguments: bool,
+    /// The error type, as a projection: the user may have written an alias.
+    error: syn::Type,
+}
+
+impl<'a> Plan<'a> {
+    fn of(function: &Function, stack: &'a Stack) -> Self {
+        let krate = &stack.krate;
+        let private: syn::Path = parse_quote!(#krate::__private);
+        let output = &function.error_of;
+        // A value that borrows from an exclusive reference keeps it: nothing is left for a
+        // fallback but the error.
+        let fallback_takes = !stack.fallbacks().is_empty() && !function.lends_out;
+        let outcome = respan(quote!(#private::Outcome), output.span());
+        Self {
+            stack,
+            error: parse_quote_spanned!(output.span()=> <#output as #outcome>::Error),
+            private,
+            locals: Locals::new(),
+            fallbacks: stack.fallbacks().iter().enumerate().map(fallback_variable).collect(),
+            keeps_arguments: stack.retries() || fallback_takes,
+        }
+    }
+
+    fn compose(&self, function: &Function) -> TokenStream {
+        let Self { private, locals, .. } = self;
+        let Locals { pass, rules, outcome, result, last, .. } = locals;
+        let siblings = self.stack.siblings.iter().map(|path| {
+            // Attributes that are taken in still use their imports.
+            quote!(#[#path(__resilience_composed)] const _: () = ();)
+        });
+        let site = site::site(self, function);
+        let define_rules = self.rules(function);
+        let define_fallbacks = self.fallbacks();
+        let define_slots = self.slots(function);
+        let attempt = attempt::attempt(self, function);
+        let conclusion = failure::conclusion(self, function);
+        let one_pass = quote! {
+            let #outcome = match #pass.admit().await {
+                ::core::result::Result::Ok(()) => #attempt,
+                ::core::result::Result::Err(refusal) => {
+                    ::core::result::Result::Err(#private::CallError::Resilience(refusal))
+                }
+            };
+        };
+        let call = if self.stack.retries() {
+            quote! {
+                let #result = loop {
+                    let #last = #pass.is_last_attempt();
+                    #one_pass
+                    let wait = match #pass.settle(#outcome, &#rules) {
+                        ::core::ops::ControlFlow::Break(result) => break result,
+                        ::core::ops::ControlFlow::Continue(wait) => wait,
+                    };
+                    #pass.back_off(wait).await;
+                };
+            }
+        } else {
+            quote! {
+                #one_pass
+                let #result = #private::settled(#pass.settle(#outcome, &#rules));
+            }
+        };
+        quote! {
+            #(#siblings)*
+            #site
+            #define_rules
+            #define_fallbacks
+            #define_slots
+            let mut #pass = __RESILIENCE_SITE.enter();
+            #call
+            ::core::mem::drop(#pass);
+            #conclusion
+        }
+    }
+
+    /// What the predicates say, and what the error type tells about itself.
+    fn rules(&self, function: &Function) -> TokenStream {
+        let Self { private, error, locals: Locals { rules, .. }, .. } = self;
+        let methods =
+            self.stack.layers.iter().flat_map(|layer| &layer.rules).map(|(name, path)| {
+                let method = syn::Ident::new(name, path.span());
+                quote_spanned!(path.span()=> .#method(#path))
+            });
+        let facts = (!function.error_borrows).then(|| quote!(.facts(#private::facts!(#error))));
+        quote!(let #rules = #private::Rules::<_, #error>::new() #(#methods)* #facts;)
+    }
+
+    /// Names each fallback once: a generic one is the same instance wherever it is used.
+    fn fallbacks(&self) -> TokenStream {
+        let paths = self.stack.fallbacks();
+        let names = &self.fallbacks;
+        quote!(#(let #names = #paths;)*)
+    }
+
+    /// Lays owned arguments aside, and decides what an attempt does with them.
+    fn slots(&self, function: &Function) -> TokenStream {
+        if !self.keeps_arguments {
+            return TokenStream::new();
+        }
+        let Self { private, locals: Locals { policy, receiver, .. }, .. } = self;
+        let base = if self.stack.retries() { quote!(PerAttempt) } else { quote!(Once) };
+        let fallbacks: &[Ident] = if function.lends_out { &[] } else { &self.fallbacks };
+        let own = function.receiver.iter().filter(|r| r.passing == Passing::Owned).map(|r| {
+            let this = &r.token;
+            quote!(let mut #receiver = #private::Slot::new(#this);)
+        });
+        let owned = function.arguments.iter().filter(|a| a.passing == Passing::Owned).map(|a| {
+            let (name, slot, cfgs) = (&a.name, &a.slot, &a.cfgs);
+            quote!(#(#cfgs)* let mut #slot = #private::Slot::new(#name);)
+        });
+        let slots: Vec<TokenStream> = own.chain(owned).collect();
+        let policy = (!slots.is_empty())
+            .then(|| quote!(let #policy = #private::policy!(#private::#base #(, #fallbacks)*);));
+        quote!(#policy #(#slots)*)
+    }
+}
+
+/// Where the return type stands, for errors about it.
+fn return_span(function: &Function) -> Span {
+    match &function.signature.output {
+        ReturnType::Type(_, ty) => ty.span(),
+        ReturnType::Default => function.signature.ident.span(),
+    }
+}

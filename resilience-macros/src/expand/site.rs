@@ -1,0 +1,78 @@
+use proc_macro2::{Literal, TokenStream};
+use quote::{format_ident, quote};
+use resilience_settings::Value;
+use syn::LitStr;
+
+use super::Plan;
+use crate::model::{Function, Inline, Layer};
+
+/// The call site: one static per function, also per generic one, that names everything which is
+/// known when the program is compiled.
+pub(super) fn site(plan: &Plan<'_>, function: &Function) -> TokenStream {
+    let private = &plan.private;
+    let name = LitStr::new(&function.signature.ident.to_string(), function.signature.ident.span());
+    let layers = plan.stack.layers.iter().map(|spec| layer(plan, spec, &name));
+    let permits = plan.stack.permits();
+    let detach = plan.stack.detach().is_some();
+    // Cargo sets it to the package that is being compiled, which is the user's.
+    let krate = std::env::var("CARGO_PKG_NAME").unwrap_or_default();
+    quote! {
+        static __RESILIENCE_SITE: #private::CallSite = #private::CallSite::new(&#private::SiteSpec {
+            function: ::core::concat!(::core::module_path!(), "::", #name),
+            file: ::core::file!(),
+            line: ::core::line!(),
+            krate: #krate,
+            layers: &[#(#layers),*],
+            permits: #permits,
+            detach: #detach,
+        });
+        #private::register!(__RESILIENCE_SITE);
+    }
+}
+
+fn layer(plan: &Plan<'_>, layer: &Layer, function: &LitStr) -> TokenStream {
+    let private = &plan.private;
+    let pattern = format_ident!("{}", format!("{:?}", layer.pattern));
+    let named = layer.name.is_some();
+    let name = layer.name.as_ref().unwrap_or(function);
+    let inline = layer.inline.iter().map(|setting| {
+        let (key, value) = (setting.key, value(setting));
+        quote!((#key, #private::InlineValue::#value))
+    });
+    let base_config = match &layer.base_config {
+        Some(name) => quote!(::core::option::Option::Some(#name)),
+        None => quote!(::core::option::Option::None),
+    };
+    quote! {
+        #private::LayerSpec {
+            pattern: #private::Pattern::#pattern,
+            name: #name,
+            named: #named,
+            inline: &[#(#inline),*],
+            base_config: #base_config,
+        }
+    }
+}
+
+fn value(setting: &Inline) -> TokenStream {
+    match &setting.value {
+        Value::Bool(b) => quote!(Bool(#b)),
+        Value::Integer(n) => {
+            let n = Literal::u64_unsuffixed(*n);
+            quote!(Integer(#n))
+        }
+        Value::Float(x) => {
+            let x = Literal::f64_unsuffixed(*x);
+            quote!(Float(#x))
+        }
+        Value::Duration(duration) => {
+            // Durations are bounded by 2^63 - 1 nanoseconds.
+            let nanos = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+            let nanos = Literal::u64_unsuffixed(nanos);
+            quote!(Nanos(#nanos))
+        }
+        Value::Word(word) => quote!(Word(#word)),
+        Value::Kinds(kinds) => quote!(Kinds(&[#(#kinds),*])),
+        Value::Counts(_) => unreachable!("no literal is read as counts per kind"),
+    }
+}

@@ -1,0 +1,152 @@
+use proc_macro2::Span;
+use syn::{Attribute, ItemFn, Signature, Type, Visibility, spanned::Spanned};
+
+use super::{
+    Argument, Passing, Receiver, Stack, arguments,
+    body::{self, Body},
+    returns,
+};
+use crate::problems::Problems;
+
+/// How the function is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// `async fn`
+    Async,
+    /// `fn` that returns `impl Future`
+    Opaque,
+    /// `fn` that returns a boxed future, also what `async_trait` makes of an `async fn`
+    Boxed,
+    /// A sync `fn` for a thread pool, which becomes an `async fn`
+    Blocking,
+}
+
+/// A function that can be composed.
+pub(crate) struct Function {
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) vis: Visibility,
+    pub(crate) signature: Signature,
+    pub(crate) form: Form,
+    pub(crate) receiver: Option<Receiver>,
+    pub(crate) arguments: Vec<Argument>,
+    pub(crate) body: Body,
+    /// The `Result`, as it can be written inside the function.
+    pub(crate) output: Type,
+    /// A `Result` with the same error and a value that has a name.
+    pub(crate) error_of: Type,
+    /// Whether the value may borrow from an exclusive reference, which then cannot be used again.
+    pub(crate) lends_out: bool,
+    /// Whether the error may borrow, which then cannot be looked into.
+    pub(crate) error_borrows: bool,
+}
+
+impl Function {
+    /// Checks that the stack can be put around this function.
+    pub(crate) fn check(item: ItemFn, stack: &Stack, problems: &mut Problems) -> Option<Self> {
+        let ItemFn { attrs, vis, sig: mut signature, block, .. } = item;
+        if let Some(constness) = &signature.constness {
+            problems
+                .at(constness, "a `const fn` cannot be protected: calls are decided at run time");
+            return None;
+        }
+        let declared = returns::declared(&signature.output);
+        let (form, output, body) = if signature.asyncness.is_some() {
+            (Form::Async, declared, Body::Statements(block.stmts))
+        } else if stack.thread_pool().is_some() {
+            (Form::Blocking, declared, Body::Statements(block.stmts))
+        } else {
+            match returns::future(&declared) {
+                Some(returns::Future::Opaque(output)) => {
+                    (Form::Opaque, output, Body::of_future(*block))
+                }
+                Some(returns::Future::Boxed(output)) => {
+                    (Form::Boxed, output, Body::of_future(*block))
+                }
+                None if body::ends_boxed(&block) => {
+                    (Form::Boxed, returns::projected(&declared), Body::of_future(*block))
+                }
+                None => {
+                    problems.at_span(signature.fn_token.span, sync_remedy(stack));
+                    return None;
+                }
+            }
+        };
+        if let (Some(span), true) = (stack.thread_pool(), form != Form::Blocking) {
+            problems.at_span(
+                span,
+                "a thread pool runs sync functions: remove `async`, or use a semaphore bulkhead",
+            );
+        }
+        if returns::not_a_result(&output) {
+            let message = "a protected function returns `Result<T, E>` with \
+                           `E: From<resilience::Error>`: refusals come back as `Err`";
+            match signature.output {
+                syn::ReturnType::Default => problems.at(&signature.ident, message),
+                syn::ReturnType::Type(..) => problems.at(&output, message),
+            }
+            return None;
+        }
+        let (receiver, arguments) = arguments::take(&mut signature);
+        let exclusive = receiver.iter().any(|r| r.passing == Passing::Exclusive)
+            || arguments.iter().any(|a| a.passing == Passing::Exclusive);
+        let function = Self {
+            attrs,
+            vis,
+            form,
+            receiver,
+            arguments,
+            body,
+            lends_out: exclusive && returns::may_borrow(&output),
+            error_borrows: returns::error_may_borrow(&output),
+            error_of: returns::with_any_value(&output),
+            output: returns::nameable(&output),
+            signature,
+        };
+        if let Some(reason) = stack.moves_body(form) {
+            function.check_movable(reason, problems);
+        }
+        Some(function)
+    }
+
+    /// A body that outlives the call cannot borrow from the caller.
+    fn check_movable(&self, reason: &str, problems: &mut Problems) {
+        let mut borrowed = |span: Span, remedy: &str| {
+            problems.at_span(span, format!("{reason}, so it cannot borrow this: {remedy}"));
+        };
+        for input in &self.signature.inputs {
+            match input {
+                syn::FnArg::Receiver(written) => {
+                    if self.receiver.as_ref().is_some_and(|r| r.passing != Passing::Owned) {
+                        borrowed(written.self_token.span, "take `self: Arc<Self>`");
+                    }
+                }
+                syn::FnArg::Typed(written) => {
+                    if matches!(&*written.ty, Type::Reference(_))
+                        && returns::may_borrow(&written.ty)
+                    {
+                        borrowed(written.ty.span(), "take it by value or in an `Arc`");
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn sync_remedy(stack: &Stack) -> String {
+    let attribute = stack.first_attribute();
+    let async_forms = "make it `async`, or let it return `impl Future` or a boxed future";
+    match attribute {
+        "bulkhead" => format!(
+            "`#[bulkhead]` on a sync function: {async_forms}; or run it on a thread pool with \
+             `#[bulkhead(type = \"thread_pool\")]`, which makes it async"
+        ),
+        "time_limiter" => format!(
+            "`#[time_limiter]` cannot interrupt a sync function: {async_forms}; or add \
+             `#[bulkhead(type = \"thread_pool\")]`, which makes it async"
+        ),
+        _ => format!(
+            "`#[{attribute}]` on a sync function: {async_forms}; for sync code call the \
+             instance's own methods"
+        ),
+    }
+}

@@ -1,0 +1,253 @@
+use proc_macro2::Span;
+use resilience_settings::{Pattern, check_name, nearest};
+use syn::{Expr, ExprLit, ExprPath, Ident, Lit, LitStr, Path};
+
+use super::Inline;
+use crate::{
+    parse::{Arg, ArgValue, Args, Written},
+    problems::Problems,
+};
+
+/// One attribute, checked.
+pub(crate) struct Layer {
+    pub(crate) pattern: Pattern,
+    pub(crate) span: Span,
+    pub(crate) name: Option<LitStr>,
+    pub(crate) base_config: Option<LitStr>,
+    pub(crate) inline: Vec<Inline>,
+    /// Methods of the runtime's rules, with the functions they are given.
+    pub(crate) rules: Vec<(&'static str, ExprPath)>,
+    pub(crate) fallbacks: Vec<ExprPath>,
+    /// How many permits of a rate limiter a call takes.
+    pub(crate) permits: u32,
+    /// Whether the body outlives a timeout, with the place that says so.
+    pub(crate) detach: Option<Span>,
+    pub(crate) krate: Option<Path>,
+}
+
+/// What an argument that is no setting means.
+#[derive(Clone, Copy)]
+enum Special {
+    Name,
+    BaseConfig,
+    Crate,
+    Fallback,
+    Permits,
+    Detach,
+    Type,
+    Rule(&'static str),
+}
+
+const COMMON: &[(&str, Special)] = &[
+    ("name", Special::Name),
+    ("base_config", Special::BaseConfig),
+    ("crate", Special::Crate),
+    ("fallback", Special::Fallback),
+];
+
+fn own(pattern: Pattern) -> &'static [(&'static str, Special)] {
+    match pattern {
+        Pattern::Retry => &[
+            ("retry_if", Special::Rule("retry_if")),
+            ("ignore", Special::Rule("retry_ignore")),
+            ("retry_result", Special::Rule("retry_result")),
+            ("retry_after", Special::Rule("retry_after")),
+        ],
+        Pattern::CircuitBreaker => &[
+            ("record", Special::Rule("record")),
+            ("ignore", Special::Rule("ignore")),
+            ("record_result", Special::Rule("record_result")),
+            ("open_for", Special::Rule("open_for")),
+        ],
+        Pattern::RateLimiter => &[("permits", Special::Permits)],
+        Pattern::TimeLimiter => &[("detach", Special::Detach)],
+        Pattern::Bulkhead | Pattern::ThreadPoolBulkhead => &[("type", Special::Type)],
+    }
+}
+
+fn special(pattern: Pattern, key: &Ident) -> Option<Special> {
+    let mut all = COMMON.iter().chain(own(pattern));
+    all.find(|(name, _)| key == name).map(|(_, special)| *special)
+}
+
+impl Layer {
+    /// Checks one attribute; what is wrong goes to `problems`, the rest is kept.
+    pub(crate) fn check(written: Written, problems: &mut Problems) -> Self {
+        let args = Args::read(written.args, problems).0;
+        let mut layer = Self {
+            pattern: written.pattern,
+            span: written.span,
+            name: None,
+            base_config: None,
+            inline: Vec::new(),
+            rules: Vec::new(),
+            fallbacks: Vec::new(),
+            permits: 1,
+            detach: None,
+            krate: None,
+        };
+        // Which keys there are depends on the kind of bulkhead.
+        for arg in args.iter().filter(|arg| arg.key == "type") {
+            if let Some(Special::Type) = special(layer.pattern, &arg.key) {
+                problems.take(layer.bulkhead_type(arg));
+            }
+        }
+        let mut seen: Vec<&Ident> = Vec::new();
+        for arg in &args {
+            if seen.contains(&&arg.key) {
+                problems.at(&arg.key, format!("`{}` is written twice", arg.key));
+                continue;
+            }
+            seen.push(&arg.key);
+            problems.take(match special(layer.pattern, &arg.key) {
+                Some(special) => layer.special(special, arg),
+                None => layer.setting(arg),
+            });
+        }
+        layer
+    }
+
+    fn special(&mut self, special: Special, arg: &Arg) -> syn::Result<()> {
+        match special {
+            Special::Name => self.name = Some(instance_name(arg)?),
+            Special::BaseConfig => self.base_config = Some(instance_name(arg)?),
+            Special::Crate => self.krate = Some(path(arg)?.path),
+            Special::Fallback => self.fallbacks = paths(arg)?,
+            Special::Permits => self.permits = permits(arg)?,
+            Special::Detach => match &arg.value {
+                ArgValue::Flag => self.detach = Some(arg.key.span()),
+                ArgValue::Expr(expr) => {
+                    return Err(syn::Error::new_spanned(expr, "`detach` takes no value"));
+                }
+            },
+            Special::Rule(method) => self.rules.push((method, path(arg)?)),
+            // Read before everything else.
+            Special::Type => {}
+        }
+        Ok(())
+    }
+
+    fn bulkhead_type(&mut self, arg: &Arg) -> syn::Result<()> {
+        let text = string(arg)?;
+        self.pattern = match text.value().as_str() {
+            "semaphore" => Pattern::Bulkhead,
+            "thread_pool" => Pattern::ThreadPoolBulkhead,
+            _ => {
+                let message = "`type` is \"semaphore\" or \"thread_pool\"";
+                return Err(syn::Error::new_spanned(text, message));
+            }
+        };
+        Ok(())
+    }
+
+    fn setting(&mut self, arg: &Arg) -> syn::Result<()> {
+        let written = arg.key.to_string();
+        let Some((_, key)) = self.pattern.key(&written) else {
+            return Err(self.unknown(&arg.key));
+        };
+        if key.name != written {
+            let message = format!("this key is written `{}`", key.name);
+            return Err(syn::Error::new_spanned(&arg.key, message));
+        }
+        self.inline.push(Inline::check(key, value(arg)?)?);
+        Ok(())
+    }
+
+    fn unknown(&self, key: &Ident) -> syn::Error {
+        let written = key.to_string();
+        let attribute = self.pattern.attribute();
+        let settings = self.pattern.keys().iter().map(|key| key.name);
+        let specials = COMMON.iter().chain(own(self.pattern)).map(|(name, _)| *name);
+        let hint = match nearest(&written, specials.chain(settings)) {
+            Some(near) => format!("; did you mean `{near}`?"),
+            None => self.elsewhere(&written),
+        };
+        syn::Error::new_spanned(key, format!("`{attribute}` has no key `{written}`{hint}"))
+    }
+
+    /// Where a key belongs that exists at another attribute.
+    fn elsewhere(&self, written: &str) -> String {
+        let owner = Pattern::ALL.into_iter().filter(|other| *other != self.pattern).find(|other| {
+            let settings = other.keys().iter().map(|key| key.name);
+            settings.chain(own(*other).iter().map(|(name, _)| *name)).any(|name| name == written)
+        });
+        match owner {
+            Some(Pattern::ThreadPoolBulkhead) => {
+                "; it belongs to `bulkhead(type = \"thread_pool\")`".into()
+            }
+            Some(owner) => format!("; it belongs to `{}`", owner.attribute()),
+            None => String::new(),
+        }
+    }
+}
+
+fn value(arg: &Arg) -> syn::Result<&Expr> {
+    match &arg.value {
+        ArgValue::Expr(expr) => Ok(expr),
+        ArgValue::Flag => {
+            let message = format!("`{0}` needs a value: `{0} = …`", arg.key);
+            Err(syn::Error::new_spanned(&arg.key, message))
+        }
+    }
+}
+
+fn string(arg: &Arg) -> syn::Result<LitStr> {
+    match value(arg)? {
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Ok(text.clone()),
+        other => {
+            let message = format!("`{}` is a string literal", arg.key);
+            Err(syn::Error::new_spanned(other, message))
+        }
+    }
+}
+
+fn instance_name(arg: &Arg) -> syn::Result<LitStr> {
+    let text = string(arg)?;
+    match check_name(&text.value()) {
+        Ok(()) => Ok(text),
+        Err(error) => {
+            let remedy = if text.value().is_empty() && arg.key == "name" {
+                "; leave `name` out to use the function's name"
+            } else {
+                ""
+            };
+            Err(syn::Error::new_spanned(text, format!("{error}{remedy}")))
+        }
+    }
+}
+
+fn path(arg: &Arg) -> syn::Result<ExprPath> {
+    as_path(value(arg)?, &arg.key)
+}
+
+fn as_path(expr: &Expr, key: &Ident) -> syn::Result<ExprPath> {
+    match expr {
+        Expr::Path(path) => Ok(path.clone()),
+        Expr::Closure(closure) => {
+            let message = format!("`{key}` is the path of a function; give this one a name");
+            Err(syn::Error::new_spanned(closure, message))
+        }
+        other => Err(syn::Error::new_spanned(other, format!("`{key}` is the path of a function"))),
+    }
+}
+
+fn paths(arg: &Arg) -> syn::Result<Vec<ExprPath>> {
+    match value(arg)? {
+        Expr::Array(list) if list.elems.is_empty() => {
+            Err(syn::Error::new_spanned(list, "name at least one fallback"))
+        }
+        Expr::Array(list) => list.elems.iter().map(|elem| as_path(elem, &arg.key)).collect(),
+        single => as_path(single, &arg.key).map(|path| vec![path]),
+    }
+}
+
+fn permits(arg: &Arg) -> syn::Result<u32> {
+    let expr = value(arg)?;
+    let number = match expr {
+        Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => number.base10_parse::<u32>().ok(),
+        _ => None,
+    };
+    number.filter(|n| *n > 0).ok_or_else(|| {
+        syn::Error::new_spanned(expr, "`permits` is a whole number from 1 to 4294967295")
+    })
+}

@@ -1,0 +1,17 @@
+//! From syntax to a checked model: everything that can be wrong without knowing types is found
+//! here, and `expand` cannot fail.
+
+mod arguments;
+mod body;
+mod function;
+mod layer;
+mod returns;
+mod stack;
+mod value;
+
+pub(crate) use arguments::{Argument, Passing, Receiver};
+pub(crate) use body::Body;
+pub(crate) use function::{Form, Function};
+pub(crate) use layer::Layer;
+pub(crate) use stack::Stack;
+pub(crate) use value::Inline;

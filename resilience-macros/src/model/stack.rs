@@ -1,0 +1,143 @@
+use proc_macro2::Span;
+use quote::ToTokens;
+use resilience_settings::Pattern;
+use syn::{ExprPath, Ident, Path};
+
+use super::{Form, Layer};
+use crate::{parse::default_crate, problems::Problems};
+
+/// The layers of one function, outermost first.
+pub(crate) struct Stack {
+    pub(crate) layers: Vec<Layer>,
+    pub(crate) krate: Path,
+    /// The paths of the attributes that were taken in, as written.
+    pub(crate) siblings: Vec<Path>,
+    first: &'static str,
+}
+
+impl Stack {
+    /// Puts the layers in order. `layers` come as written: the one that expands first.
+    pub(crate) fn check(
+        mut layers: Vec<Layer>,
+        siblings: Vec<Path>,
+        function: &Ident,
+        problems: &mut Problems,
+    ) -> Self {
+        let first = layers.first().map_or("retry", |layer| layer.pattern.attribute());
+        let krate = layers.iter().find_map(|l| l.krate.clone()).unwrap_or_else(default_crate);
+        let mut seen = Vec::new();
+        layers.retain(|layer| {
+            let attribute = layer.pattern.attribute();
+            let twice = seen.contains(&attribute);
+            if twice {
+                let message = format!(
+                    "`#[{attribute}]` stands twice on `{function}`; to nest two of them, put one \
+                     on a function that this one calls"
+                );
+                problems.at_span(layer.span, message);
+            }
+            seen.push(attribute);
+            !twice
+        });
+        // `ALL` is the order of composition.
+        layers.sort_by_key(|layer| Pattern::ALL.iter().position(|p| *p == layer.pattern));
+        for fallback in layers.iter().flat_map(|layer| &layer.fallbacks) {
+            if names_itself(fallback, function) {
+                let message = format!(
+                    "`{function}` is its own fallback: name the function that answers instead"
+                );
+                problems.at(fallback, message);
+            }
+        }
+        let stack = Self { layers, krate, siblings, first };
+        if let (Some(detach), Some(_)) = (stack.detach(), stack.thread_pool()) {
+            problems.at_span(
+                detach,
+                "a body on a thread pool always runs on after a timeout: leave `detach` out",
+            );
+        }
+        stack
+    }
+
+    /// Whether there is a retry, so that the body may run more than once.
+    pub(crate) fn retries(&self) -> bool {
+        self.layer(Pattern::Retry).is_some()
+    }
+
+    /// Where the body is sent to a thread pool, if it is.
+    pub(crate) fn thread_pool(&self) -> Option<Span> {
+        self.layer(Pattern::ThreadPoolBulkhead).map(|layer| layer.span)
+    }
+
+    /// Where the body is detached, if it is.
+    pub(crate) fn detach(&self) -> Option<Span> {
+        self.layer(Pattern::TimeLimiter).and_then(|layer| layer.detach)
+    }
+
+    /// Why the body must own everything that it uses, if it must.
+    pub(crate) fn moves_body(&self, form: Form) -> Option<&'static str> {
+        if form == Form::Blocking {
+            Some("the body runs on a thread of the pool")
+        } else if self.detach().is_some() {
+            Some("a detached body outlives the call")
+        } else {
+            None
+        }
+    }
+
+    /// The fallbacks that are wired in: those of the outermost attribute that has any.
+    pub(crate) fn fallbacks(&self) -> &[ExprPath] {
+        self.with_fallbacks().next().map_or(&[], |layer| &layer.fallbacks)
+    }
+
+    /// Each fallback that is not wired in, with the warning about it.
+    pub(crate) fn unused_fallbacks(&self) -> Vec<(&ExprPath, String)> {
+        let mut carriers = self.with_fallbacks();
+        let Some(outermost) = carriers.next() else { return Vec::new() };
+        let wired = shown(&outermost.fallbacks[0]);
+        let mut warnings = Vec::new();
+        for layer in carriers {
+            for path in &layer.fallbacks {
+                let warning = format!(
+                    "the fallback `{}` of `{}` is never called: one fallback runs outside of the \
+                     whole stack, and `{wired}` of `{}` is further out",
+                    shown(path),
+                    layer.pattern.attribute(),
+                    outermost.pattern.attribute(),
+                );
+                warnings.push((path, warning));
+            }
+        }
+        warnings
+    }
+
+    /// How many permits of the rate limiter a call takes.
+    pub(crate) fn permits(&self) -> u32 {
+        self.layer(Pattern::RateLimiter).map_or(1, |layer| layer.permits)
+    }
+
+    /// The attribute that expands.
+    pub(crate) fn first_attribute(&self) -> &'static str {
+        self.first
+    }
+
+    fn layer(&self, pattern: Pattern) -> Option<&Layer> {
+        self.layers.iter().find(|layer| layer.pattern == pattern)
+    }
+
+    fn with_fallbacks(&self) -> impl Iterator<Item = &Layer> {
+        self.layers.iter().filter(|layer| !layer.fallbacks.is_empty())
+    }
+}
+
+/// `f` and `Self::f` name the function itself; any other path may name another `f`.
+fn names_itself(path: &ExprPath, function: &Ident) -> bool {
+    let segments = &path.path.segments;
+    let last = segments.last().is_some_and(|last| last.ident == *function);
+    let own = segments.len() == 1 || (segments.len() == 2 && segments[0].ident == "Self");
+    path.qself.is_none() && path.path.leading_colon.is_none() && last && own
+}
+
+fn shown(path: &ExprPath) -> String {
+    path.to_token_stream().to_string().replace(' ', "")
+}

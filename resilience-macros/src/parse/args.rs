@@ -1,0 +1,74 @@
+use proc_macro2::TokenStream;
+use syn::{
+    Expr, Ident, LitStr, Token,
+    ext::IdentExt,
+    parse::{Parse, ParseStream},
+};
+
+use crate::problems::Problems;
+
+/// The arguments of one attribute, in the order written.
+pub(crate) struct Args(pub(crate) Vec<Arg>);
+
+/// `key = value`, or a `key` alone.
+pub(crate) struct Arg {
+    pub(crate) key: Ident,
+    pub(crate) value: ArgValue,
+}
+
+pub(crate) enum ArgValue {
+    Flag,
+    Expr(Expr),
+}
+
+impl Args {
+    /// Reads the arguments; one that cannot be read does not hide the ones after it.
+    pub(crate) fn read(tokens: TokenStream, problems: &mut Problems) -> Self {
+        let parser = |input: ParseStream<'_>| {
+            let mut args = Vec::new();
+            while !input.is_empty() {
+                match input.parse() {
+                    Ok(arg) => args.push(arg),
+                    Err(error) => {
+                        problems.push(error);
+                        skip_to_comma(input)?;
+                    }
+                }
+                if !input.is_empty() {
+                    if let Err(error) = input.parse::<Token![,]>() {
+                        problems.push(error);
+                        skip_to_comma(input)?;
+                        input.parse::<Option<Token![,]>>()?;
+                    }
+                }
+            }
+            Ok(args)
+        };
+        let args = syn::parse::Parser::parse2(parser, tokens);
+        Self(problems.take(args).unwrap_or_default())
+    }
+}
+
+impl Parse for Arg {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        if let Ok(name) = input.fork().parse::<LitStr>() {
+            let remedy = format!("expected `key = value`; write `name = {:?}`", name.value());
+            return Err(input.error(remedy));
+        }
+        // `type` and `crate` are keywords.
+        let key = input.call(Ident::parse_any)?;
+        let value = if input.parse::<Option<Token![=]>>()?.is_some() {
+            ArgValue::Expr(input.parse()?)
+        } else {
+            ArgValue::Flag
+        };
+        Ok(Self { key, value })
+    }
+}
+
+fn skip_to_comma(input: ParseStream<'_>) -> syn::Result<()> {
+    while !input.is_empty() && !input.peek(Token![,]) {
+        input.parse::<proc_macro2::TokenTree>()?;
+    }
+    Ok(())
+}

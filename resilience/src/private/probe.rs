@@ -1,0 +1,266 @@
+//! What an error type tells about itself: kinds, and the refusal of a nested call.
+//!
+//! A protected function's error need not implement anything, so the macros ask by method
+//! resolution: each answer sits one reference further out than the one before, and the compiler
+//! takes the first that holds for the type.
+
+use std::{error::Error as StdError, io, marker::PhantomData, ops::Deref};
+
+use super::Facts;
+use crate::{Error, ErrorKind};
+
+/// A function that reads the facts of an error.
+pub type FactsFn<E> = for<'e> fn(&'e E) -> Facts<'e>;
+
+/// The question about `E`; see `__resilience_facts!`.
+#[derive(Debug)]
+pub struct Probe<E>(PhantomData<fn() -> E>);
+
+// By hand: a derive would ask for `E: Copy`.
+impl<E> Clone for Probe<E> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<E> Copy for Probe<E> {}
+
+impl<E> Probe<E> {
+    /// The question.
+    #[allow(clippy::new_without_default)] // only the macros ask
+    pub fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+/// First: an [`ErrorKind`] that is also a standard error.
+pub trait KindsAndSource<E> {
+    /// Kinds by the trait; the refusal by the trait, else from the sources.
+    fn facts(&self) -> FactsFn<E>;
+}
+
+impl<E: ErrorKind + StdError + 'static> KindsAndSource<E> for &&&Probe<E> {
+    fn facts(&self) -> FactsFn<E> {
+        |error| Facts {
+            kinds: error.kinds(),
+            refusal: error.refusal().or_else(|| refusal_among_sources(error)),
+        }
+    }
+}
+
+/// Second: an [`ErrorKind`].
+pub trait KindsOnly<E> {
+    /// Kinds and refusal by the trait.
+    fn facts(&self) -> FactsFn<E>;
+}
+
+impl<E: ErrorKind> KindsOnly<E> for &&Probe<E> {
+    fn facts(&self) -> FactsFn<E> {
+        |error| Facts { kinds: error.kinds(), refusal: error.refusal() }
+    }
+}
+
+/// Third: a standard error.
+pub trait SourceOnly<E> {
+    /// Whatever the error and its sources are known to be.
+    fn facts(&self) -> FactsFn<E>;
+}
+
+impl<E: StdError + 'static> SourceOnly<E> for &Probe<E> {
+    fn facts(&self) -> FactsFn<E> {
+        |error| of_dyn(error)
+    }
+}
+
+/// Fourth: what is no error itself but points to one: `anyhow::Error`, `Box<dyn Error>`.
+pub trait PointsToError<E> {
+    /// Whatever the error behind the pointer and its sources are known to be.
+    fn facts(&self) -> FactsFn<E>;
+}
+
+impl<E> PointsToError<E> for Probe<E>
+where
+    E: Deref,
+    E::Target: DynError,
+{
+    fn facts(&self) -> FactsFn<E> {
+        |error| of_dyn(error.deref().as_dyn())
+    }
+}
+
+/// The trait objects that error pointers point to.
+pub trait DynError {
+    /// The error without its markers.
+    fn as_dyn(&self) -> &(dyn StdError + 'static);
+}
+
+macro_rules! dyn_error {
+    ($($object:ty),*) => {$(
+        impl DynError for $object {
+            fn as_dyn(&self) -> &(dyn StdError + 'static) {
+                self
+            }
+        }
+    )*};
+}
+
+dyn_error!(
+    dyn StdError + 'static,
+    dyn StdError + Send + 'static,
+    dyn StdError + Send + Sync + 'static
+);
+
+/// Last: nothing is known.
+pub trait Opaque<E> {
+    /// No kinds, no refusal.
+    fn facts(self) -> FactsFn<E>;
+}
+
+impl<E> Opaque<E> for Probe<E> {
+    fn facts(self) -> FactsFn<E> {
+        |_| Facts { kinds: &[], refusal: None }
+    }
+}
+
+/// The facts of an error type, or as much of them as the type tells.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __resilience_facts {
+    ($error:ty) => {{
+        #[allow(unused_imports)]
+        use $crate::__private::{
+            KindsAndSource as _, KindsOnly as _, Opaque as _, PointsToError as _, SourceOnly as _,
+        };
+        (&&&&$crate::__private::Probe::<$error>::new()).facts()
+    }};
+}
+
+fn of_dyn<'e>(error: &'e (dyn StdError + 'static)) -> Facts<'e> {
+    let kinds = error.downcast_ref::<io::Error>().map_or(&[][..], ErrorKind::kinds);
+    Facts { kinds, refusal: refusal_among_sources(error) }
+}
+
+/// The first refusal among an error and its sources.
+fn refusal_among_sources<'e>(error: &'e (dyn StdError + 'static)) -> Option<&'e Error> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(refusal) = error.downcast_ref() {
+            return Some(refusal);
+        }
+        next = error.source();
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt;
+
+    use super::*;
+    use crate::BulkheadFull;
+
+    fn refusal() -> Error {
+        BulkheadFull::new("b".into()).into()
+    }
+
+    #[derive(Debug)]
+    struct Wrapper(Error);
+
+    impl fmt::Display for Wrapper {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("wrapped")
+        }
+    }
+
+    impl StdError for Wrapper {
+        fn source(&self) -> Option<&(dyn StdError + 'static)> {
+            Some(&self.0)
+        }
+    }
+
+    struct Named;
+
+    impl ErrorKind for Named {
+        fn kinds(&self) -> &'static [&'static str] {
+            &["named"]
+        }
+    }
+
+    #[derive(Debug)]
+    struct Both(Wrapper);
+
+    impl fmt::Display for Both {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("both")
+        }
+    }
+
+    impl StdError for Both {
+        fn source(&self) -> Option<&(dyn StdError + 'static)> {
+            Some(&self.0)
+        }
+    }
+
+    impl ErrorKind for Both {
+        fn kinds(&self) -> &'static [&'static str] {
+            &["both"]
+        }
+    }
+
+    #[test]
+    fn an_error_kind_tells_its_kinds() {
+        let facts = crate::__resilience_facts!(Named);
+        assert_eq!(facts(&Named).kinds, ["named"]);
+        assert!(facts(&Named).refusal.is_none());
+    }
+
+    #[test]
+    fn an_error_kind_that_is_a_standard_error_tells_kinds_and_sources() {
+        let facts = crate::__resilience_facts!(Both);
+        let error = Both(Wrapper(refusal()));
+        assert_eq!(facts(&error).kinds, ["both"]);
+        assert_eq!(facts(&error).refusal, Some(&refusal()));
+    }
+
+    #[test]
+    fn a_refusal_is_found_among_the_sources_of_a_standard_error() {
+        let facts = crate::__resilience_facts!(Wrapper);
+        assert_eq!(facts(&Wrapper(refusal())).refusal, Some(&refusal()));
+    }
+
+    #[test]
+    fn a_refusal_is_found_behind_a_boxed_error() {
+        type Boxed = Box<dyn StdError + Send + Sync>;
+        let facts = crate::__resilience_facts!(Boxed);
+        let error: Boxed = Box::new(Wrapper(refusal()));
+        assert_eq!(facts(&error).refusal, Some(&refusal()));
+    }
+
+    #[test]
+    fn a_boxed_io_error_keeps_its_kinds() {
+        let facts = crate::__resilience_facts!(Box<dyn StdError>);
+        let error: Box<dyn StdError> = Box::new(io::Error::from(io::ErrorKind::TimedOut));
+        assert_eq!(facts(&error).kinds, ["timeout", "io"]);
+    }
+
+    #[test]
+    fn the_librarys_error_is_its_own_refusal() {
+        let facts = crate::__resilience_facts!(Error);
+        assert_eq!(facts(&refusal()).kinds, ["bulkhead_full"]);
+        assert_eq!(facts(&refusal()).refusal, Some(&refusal()));
+    }
+
+    #[test]
+    fn any_other_type_tells_nothing() {
+        let facts = crate::__resilience_facts!(u8);
+        assert!(facts(&1).kinds.is_empty());
+    }
+
+    #[test]
+    fn nothing_is_asked_of_a_type_parameter_but_its_bounds() {
+        fn kinds<E: ErrorKind>(error: &E) -> &'static [&'static str] {
+            (crate::__resilience_facts!(E))(error).kinds
+        }
+        assert_eq!(kinds(&Named), ["named"]);
+    }
+}

@@ -1,0 +1,13 @@
+use resilience::{Error, retry};
+
+#[retry(fallback = nowhere)]
+async fn pay() -> Result<u32, Error> {
+    Ok(1)
+}
+
+#[retry(fallback = [])]
+async fn empty_list() -> Result<u32, Error> {
+    Ok(1)
+}
+
+fn main() {}

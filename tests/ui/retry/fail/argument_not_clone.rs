@@ -1,0 +1,11 @@
+use resilience::{Error, circuit_breaker, retry};
+
+struct Card(u32);
+
+#[retry]
+#[circuit_breaker]
+async fn pay(amount: u32, card: Card) -> Result<u32, Error> {
+    Ok(amount + card.0)
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+use resilience::retry;
+
+enum PaymentError {
+    Declined,
+}
+
+#[retry]
+async fn pay() -> Result<u32, PaymentError> {
+    Err(PaymentError::Declined)
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use resilience::retry;
+
+#[retry]
+struct Payment;
+
+fn main() {}

@@ -1,0 +1,23 @@
+use resilience::{Error, retry};
+
+#[retry(max_attemps = 5)]
+async fn misspelt() -> Result<u32, Error> {
+    Ok(1)
+}
+
+#[retry(maxAttempts = 5)]
+async fn camel_case() -> Result<u32, Error> {
+    Ok(1)
+}
+
+#[retry(failure_rate_threshold = 50)]
+async fn of_another_attribute() -> Result<u32, Error> {
+    Ok(1)
+}
+
+#[retry(key = 5)]
+async fn not_there_yet() -> Result<u32, Error> {
+    Ok(1)
+}
+
+fn main() {}
