@@ -11,14 +11,14 @@ use crate::{
 };
 
 /// Expands the first of our attributes on a function, and takes the others with it.
-pub(crate) fn attribute(pattern: Pattern, args: TokenStream, tokens: TokenStream) -> TokenStream {
+pub(crate) fn attribute(pattern: Pattern, args: TokenStream, tokens: &TokenStream) -> TokenStream {
     if args.to_string() == "__resilience_composed" {
         // What an expansion leaves in the place of a sibling that it has taken in.
         return TokenStream::new();
     }
     let mut item = match syn::parse2::<ItemFn>(tokens.clone()) {
         Ok(item) => item,
-        Err(error) => return not_a_function(pattern, tokens, error),
+        Err(error) => return not_a_function(pattern, tokens, &error),
     };
     if item.attrs.iter().any(is_marker) {
         return composed_already(pattern, &item);
@@ -46,7 +46,10 @@ pub(crate) fn attribute(pattern: Pattern, args: TokenStream, tokens: TokenStream
     match (function, problems.into_error()) {
         (Some(function), None) => expand::function(function, &stack),
         (_, error) => {
-            // The function stays, so that its callers do not report errors of their own.
+            // The function stays, so that its callers do not report errors of their own, and so do
+            // the uses of its siblings' imports.
+            let uses = expand::uses(&stack.siblings);
+            item.block.stmts.insert(0, syn::parse_quote!(const _: () = { #uses };));
             let errors = error.map(|error| error.to_compile_error());
             quote!(#item #errors)
         }
@@ -82,22 +85,21 @@ fn composed_already(pattern: Pattern, item: &ItemFn) -> TokenStream {
     quote!(#item #error)
 }
 
-fn not_a_function(pattern: Pattern, tokens: TokenStream, error: syn::Error) -> TokenStream {
+fn not_a_function(pattern: Pattern, tokens: &TokenStream, syntax: &syn::Error) -> TokenStream {
     let attribute = pattern.attribute();
-    let error = if let Ok(method) = syn::parse2::<TraitItemFn>(tokens.clone()) {
-        let message = format!("`#[{attribute}]` needs a function with a body");
+    if let Ok(mut method) = syn::parse2::<TraitItemFn>(tokens.clone()) {
         // The siblings would say the same once more.
-        let mut method = method;
         method.attrs.retain(|attribute| pattern_of(&attribute.meta).is_none());
+        let message = format!("`#[{attribute}]` needs a function with a body");
         let error = syn::Error::new(method.sig.ident.span(), message).to_compile_error();
         return quote!(#method #error);
-    } else if syn::parse2::<syn::Item>(tokens.clone()).is_ok_and(|i| !matches!(i, syn::Item::Fn(_)))
-    {
-        let message = format!("`#[{attribute}]` stands on functions only");
-        syn::Error::new(Span::call_site(), message)
-    } else {
-        error
+    }
+    let error = match syn::parse2::<syn::Item>(tokens.clone()) {
+        Ok(syn::Item::Fn(_)) | Err(_) => syntax.to_compile_error(),
+        Ok(_) => {
+            let message = format!("`#[{attribute}]` stands on functions only");
+            syn::Error::new(Span::call_site(), message).to_compile_error()
+        }
     };
-    let error = error.to_compile_error();
     quote!(#tokens #error)
 }

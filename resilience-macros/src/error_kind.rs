@@ -94,13 +94,7 @@ fn implementation(input: &DeriveInput, cases: &[Case<'_>]) -> TokenStream {
     });
     let refusals = cases.iter().filter_map(|case| {
         let (index, field) = case.carrier()?;
-        let member = match &field.ident {
-            Some(name) => quote!(#name),
-            None => {
-                let index = syn::Index::from(index);
-                quote!(#index)
-            }
-        };
+        let member = field.ident.clone().map_or_else(|| index.into(), syn::Member::Named);
         let (pattern, ty) = (&case.pattern, &field.ty);
         let carrier = format_ident!("carrier", span = proc_macro2::Span::mixed_site());
         Some(quote! {

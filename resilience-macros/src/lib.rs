@@ -40,7 +40,7 @@ use resilience_settings::Pattern;
 /// ```
 #[proc_macro_attribute]
 pub fn retry(args: TokenStream, item: TokenStream) -> TokenStream {
-    compose::attribute(Pattern::Retry, args.into(), item.into()).into()
+    compose::attribute(Pattern::Retry, args.into(), &item.into()).into()
 }
 
 /// Cuts off a dependency that keeps failing, and lets it recover.
@@ -72,7 +72,7 @@ pub fn retry(args: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 #[proc_macro_attribute]
 pub fn circuit_breaker(args: TokenStream, item: TokenStream) -> TokenStream {
-    compose::attribute(Pattern::CircuitBreaker, args.into(), item.into()).into()
+    compose::attribute(Pattern::CircuitBreaker, args.into(), &item.into()).into()
 }
 
 /// Limits how many calls start in a period.
@@ -96,7 +96,7 @@ pub fn circuit_breaker(args: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 #[proc_macro_attribute]
 pub fn rate_limiter(args: TokenStream, item: TokenStream) -> TokenStream {
-    compose::attribute(Pattern::RateLimiter, args.into(), item.into()).into()
+    compose::attribute(Pattern::RateLimiter, args.into(), &item.into()).into()
 }
 
 /// Ends a call that takes too long; the wait for a bulkhead slot counts.
@@ -124,7 +124,7 @@ pub fn rate_limiter(args: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 #[proc_macro_attribute]
 pub fn time_limiter(args: TokenStream, item: TokenStream) -> TokenStream {
-    compose::attribute(Pattern::TimeLimiter, args.into(), item.into()).into()
+    compose::attribute(Pattern::TimeLimiter, args.into(), &item.into()).into()
 }
 
 /// Limits how many calls run at once.
@@ -157,7 +157,7 @@ pub fn time_limiter(args: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 #[proc_macro_attribute]
 pub fn bulkhead(args: TokenStream, item: TokenStream) -> TokenStream {
-    compose::attribute(Pattern::Bulkhead, args.into(), item.into()).into()
+    compose::attribute(Pattern::Bulkhead, args.into(), &item.into()).into()
 }
 
 /// Marks a function that is composed already, for attributes that expand later.

@@ -36,6 +36,10 @@ pub use error::{
 pub use kind::ErrorKind;
 pub use rate_limiter::{RateLimiter, RateLimiterConfig};
 pub use registry::{Resilience, global, init, init_for};
+#[cfg(feature = "macros")]
+pub use resilience_macros::{
+    ErrorKind, bulkhead, circuit_breaker, rate_limiter, retry, time_limiter,
+};
 pub use retry::{Retry, RetryConfig};
 pub use rules::{Facts, Rules};
 pub use stack::{Stack, StackBuilder};

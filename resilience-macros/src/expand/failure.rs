@@ -2,38 +2,36 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::{ExprPath, spanned::Spanned};
 
-use super::{Locals, Plan, respan, return_span};
+use super::{Locals, Plan, respan};
 use crate::model::{Function, Passing};
 
 /// What the function returns: the stack's result, a fallback's, or an error in the user's type.
 pub(super) fn conclusion(plan: &Plan<'_>, function: &Function) -> TokenStream {
-    let Plan { private, locals: Locals { result, failed, .. }, .. } = plan;
+    let Plan { private, locals: Locals { result, failed, identity, .. }, error, .. } = plan;
     let fallbacks = &plan.fallbacks;
     if fallbacks.is_empty() {
-        let conclude = respan(quote!(#private::conclude), return_span(function));
-        return quote!(#conclude(#result));
+        return respan(quote!(#private::conclude(#result)), function.error_span);
     }
     let warnings = plan.stack.unused_fallbacks();
     let warnings = warnings.iter().map(|(path, warning)| unused(path, warning));
     let (receiver, arguments) = offered(plan, function);
-    let unhandled = respan(quote!(.unhandled()), return_span(function));
-    let identity = plan.identity();
-    let dispatch =
-        fallbacks.iter().rev().fold(quote!(#failed #unhandled), |otherwise, fallback| {
-            let respond = respan(quote!(.respond), fallback.span());
-            quote! {
-                match #failed #respond(#identity, #fallback).await {
-                    ::core::ops::ControlFlow::Break(answer) => answer,
-                    ::core::ops::ControlFlow::Continue(#failed) => #otherwise,
-                }
+    let unhandled = respan(quote!(#failed.unhandled()), function.error_span);
+    let dispatch = fallbacks.iter().rev().fold(unhandled, |otherwise, fallback| {
+        let respond = respan(quote!(#failed.respond(#identity, #fallback).await), fallback.span());
+        quote! {
+            match #respond {
+                ::core::ops::ControlFlow::Break(answer) => answer,
+                ::core::ops::ControlFlow::Continue(#failed) => #otherwise,
             }
-        });
+        }
+    });
     let output = &function.output;
     quote! {
         #(#warnings)*
         match #result {
             ::core::result::Result::Ok(value) => ::core::result::Result::Ok(value),
             ::core::result::Result::Err(error) => {
+                let #identity = #private::identity!(#error);
                 let #failed = #private::Failed::new(
                     ::core::marker::PhantomData::<#output>,
                     #receiver,
@@ -81,12 +79,5 @@ fn unused(path: &ExprPath, warning: &str) -> TokenStream {
             const #constant: () = ();
             #used
         };
-    }
-}
-
-impl Plan<'_> {
-    fn identity(&self) -> TokenStream {
-        let Self { private, error, .. } = self;
-        quote!(#private::identity!(#error))
     }
 }

@@ -13,6 +13,7 @@ pub(super) struct Locals {
     pub(super) outcome: Ident,
     pub(super) result: Ident,
     pub(super) failed: Ident,
+    pub(super) identity: Ident,
 }
 
 impl Locals {
@@ -28,6 +29,7 @@ impl Locals {
             outcome: local("__resilience_outcome"),
             result: local("__resilience_result"),
             failed: local("__resilience_failed"),
+            identity: local("__resilience_identity"),
         }
     }
 }

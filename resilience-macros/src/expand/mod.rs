@@ -9,7 +9,7 @@ mod span;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
-use syn::{ExprPath, Ident, ReturnType, parse_quote, parse_quote_spanned, spanned::Spanned};
+use syn::{ExprPath, Ident, parse_quote, parse_quote_spanned, spanned::Spanned};
 
 use crate::model::{Form, Function, Passing, Stack};
 use locals::Locals;
@@ -33,14 +33,12 @@ pub(crate) fn function(mut function: Function, stack: &Stack) -> TokenStream {
     if form == Form::Blocking {
         signature.asyncness = Some(syn::Token![async](signature.fn_token.span));
     }
-    if let (Some(receiver), true) = (&receiver, plan.keeps_arguments) {
-        if receiver.passing == Passing::Owned {
-            // Every attempt puts a fresh value into `self`: no other name can stand for it.
-            let written = signature.inputs.first_mut();
-            if let Some(syn::FnArg::Receiver(written)) = written {
-                written.mutability = Some(syn::Token![mut](written.self_token.span));
-            }
-        }
+    if plan.keeps_arguments
+        && receiver.is_some_and(|receiver| receiver.passing == Passing::Owned)
+        && let Some(syn::FnArg::Receiver(written)) = signature.inputs.first_mut()
+    {
+        // Every attempt puts a fresh value into `self`: no other name can stand for it.
+        written.mutability = Some(syn::Token![mut](written.self_token.span));
     }
     // `#![..]` in the body would stand in the middle of the new one.
     for attribute in &mut attrs {
@@ -66,6 +64,12 @@ pub(crate) fn function(mut function: Function, stack: &Stack) -> TokenStream {
         #[#private::__resilience_composed]
         #vis #signature #block
     }
+}
+
+/// Uses the paths of attributes that were taken in: their imports would look unused, and an IDE
+/// would not know them. They expand to nothing.
+pub(crate) fn uses(siblings: &[syn::Path]) -> TokenStream {
+    quote!(#(#[#siblings(__resilience_composed)] const _: () = ();)*)
 }
 
 fn fallback_variable((index, path): (usize, &ExprPath)) -> Ident {
@@ -113,10 +117,7 @@ impl<'a> Plan<'a> {
     fn compose(&self, function: &Function) -> TokenStream {
         let Self { private, locals, .. } = self;
         let Locals { pass, rules, outcome, result, last, .. } = locals;
-        let siblings = self.stack.siblings.iter().map(|path| {
-            // Attributes that are taken in still use their imports.
-            quote!(#[#path(__resilience_composed)] const _: () = ();)
-        });
+        let siblings = uses(&self.stack.siblings);
         let site = site::site(self, function);
         let define_rules = self.rules(function);
         let define_fallbacks = self.fallbacks();
@@ -150,7 +151,7 @@ impl<'a> Plan<'a> {
             }
         };
         quote! {
-            #(#siblings)*
+            #siblings
             #site
             #define_rules
             #define_fallbacks
@@ -201,13 +202,5 @@ impl<'a> Plan<'a> {
         let policy = (!slots.is_empty())
             .then(|| quote!(let #policy = #private::policy!(#private::#base #(, #fallbacks)*);));
         quote!(#policy #(#slots)*)
-    }
-}
-
-/// Where the return type stands, for errors about it.
-fn return_span(function: &Function) -> Span {
-    match &function.signature.output {
-        ReturnType::Type(_, ty) => ty.span(),
-        ReturnType::Default => function.signature.ident.span(),
     }
 }

@@ -39,10 +39,10 @@ fn layer(plan: &Plan<'_>, layer: &Layer, function: &LitStr) -> TokenStream {
         let (key, value) = (setting.key, value(setting));
         quote!((#key, #private::InlineValue::#value))
     });
-    let base_config = match &layer.base_config {
-        Some(name) => quote!(::core::option::Option::Some(#name)),
-        None => quote!(::core::option::Option::None),
-    };
+    let base_config = layer.base_config.as_ref().map_or_else(
+        || quote!(::core::option::Option::None),
+        |name| quote!(::core::option::Option::Some(#name)),
+    );
     quote! {
         #private::LayerSpec {
             pattern: #private::Pattern::#pattern,

@@ -1,8 +1,8 @@
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 
 /// Shows errors about these tokens at `span`. Every token is moved: the compiler joins what it is
-/// given, and one that stays at the attribute would pull the error there. Names still resolve
-/// where the macro put them.
+/// given, and one that stays at the attribute would pull the error there. All get the same
+/// hygiene too, since an error that comes up twice is reported once if it has one span.
 pub(super) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
     tokens
         .into_iter()
@@ -11,7 +11,7 @@ pub(super) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
                 let inner = respan(group.stream(), span);
                 token = TokenTree::Group(Group::new(group.delimiter(), inner));
             }
-            token.set_span(span.resolved_at(token.span()));
+            token.set_span(span.resolved_at(Span::mixed_site()));
             token
         })
         .collect()

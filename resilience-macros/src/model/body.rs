@@ -15,10 +15,10 @@ impl Body {
     /// The body of a function that returns a future: the statements inside its one async block,
     /// where it is that simple, so that no second future is wrapped around it.
     pub(crate) fn of_future(mut block: Block) -> Self {
-        if let [Stmt::Expr(expr, None)] = &mut block.stmts[..] {
-            if let Some(inner) = async_block(expr) {
-                return Body::Statements(std::mem::take(&mut inner.block.stmts));
-            }
+        if let [Stmt::Expr(expr, None)] = &mut block.stmts[..]
+            && let Some(inner) = async_block(expr)
+        {
+            return Body::Statements(std::mem::take(&mut inner.block.stmts));
         }
         let mut finder = FindReturn(false);
         finder.visit_block_mut(&mut block);
@@ -29,7 +29,9 @@ impl Body {
     pub(crate) fn reborrow_self(&mut self) {
         match self {
             Body::Statements(statements) => {
-                statements.iter_mut().for_each(|statement| Reborrow.visit_stmt_mut(statement));
+                for statement in statements {
+                    Reborrow.visit_stmt_mut(statement);
+                }
             }
             Body::MakesFuture { block, .. } => Reborrow.visit_block_mut(block),
         }
@@ -103,7 +105,9 @@ impl VisitMut for Reborrow {
             }
             Expr::MethodCall(call) => {
                 self.place(&mut call.receiver);
-                call.args.iter_mut().for_each(|arg| self.visit_expr_mut(arg));
+                for argument in &mut call.args {
+                    self.visit_expr_mut(argument);
+                }
             }
             Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => {
                 self.place(&mut unary.expr);

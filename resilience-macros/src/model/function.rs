@@ -34,6 +34,8 @@ pub(crate) struct Function {
     pub(crate) output: Type,
     /// A `Result` with the same error and a value that has a name.
     pub(crate) error_of: Type,
+    /// Where the error type stands, for errors about it; an alias is shown as it is.
+    pub(crate) error_span: Span,
     /// Whether the value may borrow from an exclusive reference, which then cannot be used again.
     pub(crate) lends_out: bool,
     /// Whether the error may borrow, which then cannot be looked into.
@@ -98,6 +100,7 @@ impl Function {
             body,
             lends_out: exclusive && returns::may_borrow(&output),
             error_borrows: returns::error_may_borrow(&output),
+            error_span: returns::error(&output).map_or_else(|| output.span(), Spanned::span),
             error_of: returns::with_any_value(&output),
             output: returns::nameable(&output),
             signature,

@@ -155,7 +155,7 @@ impl Layer {
 
     fn unknown(&self, key: &Ident) -> syn::Error {
         let written = key.to_string();
-        let attribute = self.pattern.attribute();
+        let attribute = shown(self.pattern);
         let settings = self.pattern.keys().iter().map(|key| key.name);
         let specials = COMMON.iter().chain(own(self.pattern)).map(|(name, _)| *name);
         let hint = match nearest(&written, specials.chain(settings)) {
@@ -171,13 +171,15 @@ impl Layer {
             let settings = other.keys().iter().map(|key| key.name);
             settings.chain(own(*other).iter().map(|(name, _)| *name)).any(|name| name == written)
         });
-        match owner {
-            Some(Pattern::ThreadPoolBulkhead) => {
-                "; it belongs to `bulkhead(type = \"thread_pool\")`".into()
-            }
-            Some(owner) => format!("; it belongs to `{}`", owner.attribute()),
-            None => String::new(),
-        }
+        owner.map(|owner| format!("; it belongs to `{}`", shown(owner))).unwrap_or_default()
+    }
+}
+
+/// The attribute that stands for a pattern.
+fn shown(pattern: Pattern) -> &'static str {
+    match pattern {
+        Pattern::ThreadPoolBulkhead => "bulkhead(type = \"thread_pool\")",
+        other => other.attribute(),
     }
 }
 

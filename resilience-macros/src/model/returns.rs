@@ -131,6 +131,15 @@ pub(crate) fn may_borrow(ty: &Type) -> bool {
     find.0
 }
 
+/// `E` of a `Result<T, E>` that is written out.
+pub(crate) fn error(output: &Type) -> Option<&Type> {
+    let Type::Path(TypePath { path, .. }) = output else { return None };
+    match &path.segments.last()?.arguments {
+        PathArguments::AngleBracketed(arguments) => types(arguments).nth(1),
+        _ => None,
+    }
+}
+
 /// Whether the error of this `Result` visibly carries a lifetime.
 pub(crate) fn error_may_borrow(output: &Type) -> bool {
     let Type::Path(TypePath { path, .. }) = output else { return may_borrow(output) };
@@ -165,8 +174,8 @@ mod tests {
 
     use super::*;
 
-    fn shown(ty: Type) -> Option<String> {
-        match future(&ty)? {
+    fn shown(ty: &Type) -> Option<String> {
+        match future(ty)? {
             Future::Opaque(ty) => Some(format!("opaque {}", ty.to_token_stream())),
             Future::Boxed(ty) => Some(format!("boxed {}", ty.to_token_stream())),
         }
@@ -184,7 +193,7 @@ mod tests {
             (parse_quote!(Result<T, E>), None),
             (parse_quote!(impl Display), None),
         ] {
-            assert_eq!(shown(ty).as_deref(), expected);
+            assert_eq!(shown(&ty).as_deref(), expected);
         }
     }
 

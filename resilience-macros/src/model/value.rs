@@ -1,5 +1,5 @@
 use resilience_settings::{Key, Type, Value, parse_duration};
-use syn::{Expr, ExprArray, ExprLit, ExprUnary, Lit, UnOp};
+use syn::{Expr, ExprArray, ExprLit, Lit};
 
 /// A setting written at an attribute, checked against the table of keys.
 pub(crate) struct Inline {
@@ -37,8 +37,6 @@ fn read(key: &Key, expr: &Expr) -> syn::Result<Value> {
             .collect::<Result<_, _>>()
             .map(Value::Kinds),
         (_, Expr::Lit(ExprLit { lit, .. })) => literal(key, lit).ok_or_else(wrong)?,
-        // A negative number is read as one, so that the message is about the range.
-        (_, Expr::Unary(ExprUnary { op: UnOp::Neg(_), .. })) => Err(wrong()),
         (_, Expr::Path(_)) => Err(syn::Error::new_spanned(
             expr,
             format!("`{}` takes a literal: {}", key.name, key.ty.allowed()),

@@ -34,12 +34,12 @@ impl Args {
                         skip_to_comma(input)?;
                     }
                 }
-                if !input.is_empty() {
-                    if let Err(error) = input.parse::<Token![,]>() {
-                        problems.push(error);
-                        skip_to_comma(input)?;
-                        input.parse::<Option<Token![,]>>()?;
-                    }
+                if !input.is_empty()
+                    && let Err(error) = input.parse::<Token![,]>()
+                {
+                    problems.push(error);
+                    skip_to_comma(input)?;
+                    input.parse::<Option<Token![,]>>()?;
                 }
             }
             Ok(args)
@@ -57,10 +57,13 @@ impl Parse for Arg {
         }
         // `type` and `crate` are keywords.
         let key = input.call(Ident::parse_any)?;
-        let value = if input.parse::<Option<Token![=]>>()?.is_some() {
-            ArgValue::Expr(input.parse()?)
-        } else {
+        let has_value = input.parse::<Option<Token![=]>>()?.is_some();
+        let value = if !has_value {
             ArgValue::Flag
+        } else if input.is_empty() || input.peek(Token![,]) {
+            return Err(syn::Error::new(key.span(), format!("`{key}` needs a value: `{key} = …`")));
+        } else {
+            ArgValue::Expr(input.parse()?)
         };
         Ok(Self { key, value })
     }

@@ -325,7 +325,7 @@ impl<T, E, F: Future<Output = Result<T, E>>> Answers<Awaited> for F {
     }
 }
 
-/// Asks a fallback's type whether it takes the arguments; see `__resilience_policy!`.
+/// Asks a fallback's type whether it takes the arguments; see `__policy!`.
 #[derive(Debug)]
 pub struct Form<F, Base> {
     base: Base,
@@ -369,7 +369,7 @@ pub trait TakesMore {
 
 impl<F, Base> TakesMore for &Form<F, Base> {}
 
-/// Asks whether a function's error type is [`Error`]; see `__resilience_identity!`.
+/// Asks whether a function's error type is [`Error`]; see `__identity!`.
 #[derive(Debug)]
 pub struct Identity<E>(PhantomData<fn() -> E>);
 
@@ -401,12 +401,12 @@ impl<E> IsDistinct for Identity<E> {}
 /// How attempts get their arguments: `base`, unless one of the fallbacks takes them.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __resilience_policy {
+macro_rules! __policy {
     ($base:expr) => { $base };
     ($base:expr, $fallback:path $(, $rest:path)*) => {{
         #[allow(unused_imports)]
         use $crate::__private::{TakesErrorAlone as _, TakesMore as _};
-        $crate::__resilience_policy!(
+        $crate::__policy!(
             (&$crate::__private::Form::new($base, $fallback)).policy() $(, $rest)*
         )
     }};
@@ -415,7 +415,7 @@ macro_rules! __resilience_policy {
 /// Whether an error type is [`Error`](crate::Error).
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __resilience_identity {
+macro_rules! __identity {
     ($error:ty) => {{
         #[allow(unused_imports)]
         use $crate::__private::IsDistinct as _;

@@ -1,9 +1,30 @@
 //! What generated code uses. Nothing here is meant to be written by hand, and all of it may change.
 
+mod fallback;
+mod kinds;
+mod outcome;
+mod probe;
+mod slot;
+
 pub use inventory;
+#[cfg(feature = "macros")]
+pub use resilience_macros::__resilience_composed;
 pub use resilience_settings::Pattern;
 
+pub use self::{
+    fallback::{
+        Answers, Awaited, Business, Distinct, ErrorAlone, Everything, Failed, Form, Handles,
+        Identity, Immediate, IsDistinct, NoArguments, NoReceiver, Refusals, Same, Takes,
+        TakesErrorAlone, TakesMore, WithArguments, WithReceiver,
+    },
+    outcome::{FromRefusal, Outcome, conclude, settled},
+    probe::{
+        DynError, FactsFn, KindsAndSource, KindsOnly, Opaque, PointsToError, Probe, SourceOnly,
+    },
+    slot::{Keep, Lend, Movable, Once, PerAttempt, Reusable, Slot, movable},
+};
 pub use crate::{
+    error::CallError,
     kind::DeclaredKinds,
     registry::{CallSite, InlineValue, LayerSpec, RegisteredSite, SiteSpec},
     rules::{Facts, Rules},
@@ -19,4 +40,7 @@ macro_rules! __register {
     };
 }
 
-pub use crate::__register as register;
+pub use crate::{
+    __declare_kinds as declare_kinds, __facts as facts, __identity as identity, __policy as policy,
+    __register as register,
+};

@@ -12,7 +12,7 @@ use crate::{Error, ErrorKind};
 /// A function that reads the facts of an error.
 pub type FactsFn<E> = for<'e> fn(&'e E) -> Facts<'e>;
 
-/// The question about `E`; see `__resilience_facts!`.
+/// The question about `E`; see `__facts!`.
 #[derive(Debug)]
 pub struct Probe<E>(PhantomData<fn() -> E>);
 
@@ -125,7 +125,7 @@ impl<E> Opaque<E> for Probe<E> {
 /// The facts of an error type, or as much of them as the type tells.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __resilience_facts {
+macro_rules! __facts {
     ($error:ty) => {{
         #[allow(unused_imports)]
         use $crate::__private::{
@@ -209,14 +209,14 @@ mod tests {
 
     #[test]
     fn an_error_kind_tells_its_kinds() {
-        let facts = crate::__resilience_facts!(Named);
+        let facts = crate::__facts!(Named);
         assert_eq!(facts(&Named).kinds, ["named"]);
         assert!(facts(&Named).refusal.is_none());
     }
 
     #[test]
     fn an_error_kind_that_is_a_standard_error_tells_kinds_and_sources() {
-        let facts = crate::__resilience_facts!(Both);
+        let facts = crate::__facts!(Both);
         let error = Both(Wrapper(refusal()));
         assert_eq!(facts(&error).kinds, ["both"]);
         assert_eq!(facts(&error).refusal, Some(&refusal()));
@@ -224,42 +224,42 @@ mod tests {
 
     #[test]
     fn a_refusal_is_found_among_the_sources_of_a_standard_error() {
-        let facts = crate::__resilience_facts!(Wrapper);
+        let facts = crate::__facts!(Wrapper);
         assert_eq!(facts(&Wrapper(refusal())).refusal, Some(&refusal()));
     }
 
     #[test]
     fn a_refusal_is_found_behind_a_boxed_error() {
         type Boxed = Box<dyn StdError + Send + Sync>;
-        let facts = crate::__resilience_facts!(Boxed);
+        let facts = crate::__facts!(Boxed);
         let error: Boxed = Box::new(Wrapper(refusal()));
         assert_eq!(facts(&error).refusal, Some(&refusal()));
     }
 
     #[test]
     fn a_boxed_io_error_keeps_its_kinds() {
-        let facts = crate::__resilience_facts!(Box<dyn StdError>);
+        let facts = crate::__facts!(Box<dyn StdError>);
         let error: Box<dyn StdError> = Box::new(io::Error::from(io::ErrorKind::TimedOut));
         assert_eq!(facts(&error).kinds, ["timeout", "io"]);
     }
 
     #[test]
     fn the_librarys_error_is_its_own_refusal() {
-        let facts = crate::__resilience_facts!(Error);
+        let facts = crate::__facts!(Error);
         assert_eq!(facts(&refusal()).kinds, ["bulkhead_full"]);
         assert_eq!(facts(&refusal()).refusal, Some(&refusal()));
     }
 
     #[test]
     fn any_other_type_tells_nothing() {
-        let facts = crate::__resilience_facts!(u8);
+        let facts = crate::__facts!(u8);
         assert!(facts(&1).kinds.is_empty());
     }
 
     #[test]
     fn nothing_is_asked_of_a_type_parameter_but_its_bounds() {
         fn kinds<E: ErrorKind>(error: &E) -> &'static [&'static str] {
-            (crate::__resilience_facts!(E))(error).kinds
+            (crate::__facts!(E))(error).kinds
         }
         assert_eq!(kinds(&Named), ["named"]);
     }

@@ -61,14 +61,12 @@ impl<T> Lend<T> for Once {
     }
 }
 
-#[diagnostic::do_not_recommend]
 impl<T: Reusable> Lend<T> for PerAttempt {
     fn lend(self, slot: &mut Slot<T>, last: bool) -> T {
         if last { slot.take() } else { Keep.lend(slot, false) }
     }
 }
 
-#[diagnostic::do_not_recommend]
 impl<T: Reusable> Lend<T> for Keep {
     fn lend(self, slot: &mut Slot<T>, _last: bool) -> T {
         slot.0.clone().expect("a kept argument is never taken by an attempt")

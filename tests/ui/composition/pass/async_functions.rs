@@ -29,7 +29,7 @@ impl From<std::num::ParseIntError> for Failure {
 type Outcome<T> = Result<T, Failure>;
 
 /// Keeps its documentation.
-#[retry]
+#[retry(wait_duration = "0ms")]
 #[circuit_breaker(name = "parseCb")]
 #[rate_limiter]
 #[time_limiter(name = "parseTl")]

@@ -5,9 +5,4 @@ async fn pay() -> Result<u32, Error> {
     Ok(1)
 }
 
-#[retry(fallback = [])]
-async fn empty_list() -> Result<u32, Error> {
-    Ok(1)
-}
-
 fn main() {}

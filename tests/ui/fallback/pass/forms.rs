@@ -1,6 +1,8 @@
-//! Fallbacks.
-#![deny(clippy::pedantic)]
-#![allow(clippy::unused_async, clippy::missing_errors_doc, dead_code)]
+//! Every form of a fallback: which arguments it takes, which errors it handles, sync or async.
+
+#![deny(warnings)]
+#![allow(dead_code)]
+
 use std::sync::Arc;
 
 use resilience::{
@@ -9,7 +11,7 @@ use resilience::{
 };
 
 #[derive(Debug, Clone)]
-pub struct Mine(String);
+struct Mine(String);
 impl From<Error> for Mine {
     fn from(e: Error) -> Self {
         Mine(e.to_string())
@@ -118,22 +120,10 @@ async fn generic<E: From<Error>, T: Clone + Default>(t: T) -> Result<T, E> {
 fn generic_later<E, T>(t: T, _: CallError<E>) -> Result<T, E> {
     Ok(t)
 }
-#[retry(fallback = outer)]
-#[circuit_breaker(name = "x")]
-#[time_limiter(fallback = inner)]
-async fn unused_fallback() -> R {
-    Ok(1)
-}
-fn outer(_: Error) -> R {
-    Ok(2)
-}
-fn inner(_: TimedOut) -> R {
-    Ok(2)
-}
 fn send<T: Send>(value: T) -> T {
     value
 }
-#[tokio::main(flavor = "current_thread")]
+#[tokio::main(flavor = "current_thread", start_paused = true)]
 async fn main() {
     assert_eq!(send(error_alone(NotClone(0))).await.unwrap(), 4);
     assert_eq!(send(arguments("ab".into(), "c")).await.unwrap(), 6);
