@@ -45,3 +45,8 @@ pub use rules::{Facts, Rules};
 pub use stack::{Stack, StackBuilder};
 pub use thread_pool_bulkhead::{ThreadPoolBulkhead, ThreadPoolBulkheadConfig};
 pub use time_limiter::{TimeLimiter, TimeLimiterConfig};
+
+/// Runs the README's examples with the documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -81,8 +81,9 @@ fn bind(plan: &Plan<'_>, function: &Function, argument: &Argument) -> Option<Tok
         return Some(quote!(#(#cfgs)* let #pattern = #lend;));
     }
     if moves && *passing == Passing::Owned {
-        let value = respan(quote!(#private::movable(#name)), *span);
-        return Some(quote!(#(#cfgs)* let #pattern = #value;));
+        // Under a name of ours first: moved to the argument's span, the user's would not be found.
+        let value = respan(quote!(#private::movable(#slot)), *span);
+        return Some(quote!(#(#cfgs)* let #slot = #name; #(#cfgs)* let #pattern = #value;));
     }
     (!argument.keeps_its_name()).then(|| quote!(#(#cfgs)* let #pattern = #name;))
 }

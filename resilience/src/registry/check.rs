@@ -47,20 +47,38 @@ fn package_root(file: &str) -> &str {
     &file[..end]
 }
 
+/// Something questionable.
+#[derive(Debug)]
+pub(super) struct Warning {
+    pub(super) text: String,
+    /// The instance it is about, where that is to be said once per registry.
+    pub(super) once: Option<(Pattern, String)>,
+}
+
+impl From<String> for Warning {
+    fn from(text: String) -> Self {
+        Self { text, once: None }
+    }
+}
+
 /// Collects what is wrong and what is questionable.
 #[derive(Default)]
 struct Findings {
     problems: Vec<Problem>,
-    warnings: Vec<String>,
+    warnings: Vec<Warning>,
 }
 
 impl Findings {
     /// A problem under `strict`, else a warning.
     fn strict(&mut self, strict: bool, problem: Problem) {
-        if strict { self.problems.push(problem) } else { self.warnings.push(problem.to_string()) }
+        if strict {
+            self.problems.push(problem);
+        } else {
+            self.warnings.push(problem.to_string().into());
+        }
     }
 
-    fn finish(self) -> Result<Vec<String>, ConfigError> {
+    fn finish(self) -> Result<Vec<Warning>, ConfigError> {
         if self.problems.is_empty() {
             Ok(self.warnings)
         } else {
@@ -70,14 +88,14 @@ impl Findings {
 }
 
 /// Checks a configuration by itself; gives the warnings.
-pub(super) fn of_config(config: &Config) -> Result<Vec<String>, ConfigError> {
+pub(super) fn of_config(config: &Config) -> Result<Vec<Warning>, ConfigError> {
     let mut findings = Findings::default();
     config_alone(config, &mut findings);
     findings.finish()
 }
 
 /// Checks a configuration against the whole program; gives the warnings.
-pub(super) fn at_start(config: &Config, strict: &Strict<'_>) -> Result<Vec<String>, ConfigError> {
+pub(super) fn at_start(config: &Config, strict: &Strict<'_>) -> Result<Vec<Warning>, ConfigError> {
     let mut findings = Findings::default();
     config_alone(config, &mut findings);
     let sites: Vec<_> = call_site::sites().collect();
@@ -88,8 +106,12 @@ pub(super) fn at_start(config: &Config, strict: &Strict<'_>) -> Result<Vec<Strin
         for layer in site.layers {
             if let Some(problem) = other_bulkhead(config, site, layer) {
                 findings.problems.push(problem);
-            } else if let Some(message) = undeclared(config, site, layer) {
-                findings.strict(strict, Problem::new(message));
+            } else if let Some(warning) = undeclared(config, site, layer) {
+                if strict {
+                    findings.problems.push(Problem::new(warning.text));
+                } else {
+                    findings.warnings.push(warning);
+                }
             }
             if let Some(problem) = runs_on_without_detach(config, site, layer) {
                 findings.strict(strict, problem);
@@ -101,7 +123,7 @@ pub(super) fn at_start(config: &Config, strict: &Strict<'_>) -> Result<Vec<Strin
 }
 
 fn config_alone(config: &Config, findings: &mut Findings) {
-    findings.warnings.extend(config.warnings().iter().cloned());
+    findings.warnings.extend(config.warnings().iter().cloned().map(Warning::from));
     findings.problems.extend(config.check_instances(instances::check));
     kinds(config, findings);
 }
@@ -212,7 +234,7 @@ fn omitted_names(sites: &[&'static SiteSpec], findings: &mut Findings) {
 }
 
 /// What to say when nobody declares the instance that a function uses.
-pub(super) fn undeclared(config: &Config, site: &SiteSpec, layer: &LayerSpec) -> Option<String> {
+pub(super) fn undeclared(config: &Config, site: &SiteSpec, layer: &LayerSpec) -> Option<Warning> {
     let (pattern, name) = (layer.pattern, layer.name);
     if !config.is_loaded() || layer.is_inline() || config.declares(pattern, name) {
         return None;
@@ -221,10 +243,11 @@ pub(super) fn undeclared(config: &Config, site: &SiteSpec, layer: &LayerSpec) ->
         .nearest_declared(pattern, name)
         .map(|near| format!("; did you mean '{near}'?"))
         .unwrap_or_default();
-    Some(format!(
+    let text = format!(
         "{site} uses {pattern} '{name}', which the configuration does not declare: it works on \
          defaults{hint}"
-    ))
+    );
+    Some(Warning { text, once: Some((pattern, canonical(name))) })
 }
 
 /// `#[bulkhead]` and its section must agree on the type.
@@ -274,9 +297,9 @@ fn unused(config: &Config, sites: &[&'static SiteSpec], findings: &mut Findings)
     for pattern in Pattern::ALL {
         for name in config.instances(pattern) {
             if !used.contains(&(pattern, canonical(name))) {
-                findings.warnings.push(format!(
-                    "{pattern} '{name}' is declared, but no annotated function uses it"
-                ));
+                let text =
+                    format!("{pattern} '{name}' is declared, but no annotated function uses it");
+                findings.warnings.push(text.into());
             }
         }
     }

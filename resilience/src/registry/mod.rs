@@ -20,10 +20,11 @@ use std::{
 };
 
 use parking_lot::{Mutex, RwLock};
-use resilience_settings::{Pattern, Value, canonical, check_name};
+use resilience_settings::{Pattern, Value, check_name};
 
 use self::{
     call_site::{LayerSpec as Layer, SiteCache, SiteSpec as Site, inline_of},
+    check::Warning,
     instances::{Instances, Managed},
 };
 use crate::{
@@ -238,19 +239,21 @@ impl Inner {
         }
     }
 
-    fn warn(&self, warning: String) {
+    fn warn(&self, warning: impl Into<Warning>) {
+        let Warning { text, once } = warning.into();
+        if once.is_some_and(|instance| !self.warned.lock().insert(instance)) {
+            return;
+        }
         #[cfg(feature = "tracing")]
-        tracing::warn!(target: "resilience", "{warning}");
-        self.warnings.lock().push(warning);
+        tracing::warn!(target: "resilience", "{text}");
+        self.warnings.lock().push(text);
     }
 
     /// Says once per name that a function uses an instance that the configuration does not declare.
     /// Without any configuration, or with inline settings, there is nothing to declare it in.
     fn warn_if_undeclared(&self, site: &Site, layer: &Layer) {
         let config = Arc::clone(&self.config.read());
-        if let Some(warning) = check::undeclared(&config, site, layer)
-            && self.warned.lock().insert((layer.pattern, canonical(layer.name)))
-        {
+        if let Some(warning) = check::undeclared(&config, site, layer) {
             self.warn(warning);
         }
     }

@@ -1,0 +1,83 @@
+//! `resilience::init` with a configuration that fits the program: what was used before is
+//! reconfigured in place, and what is questionable is said once, with function, file and line.
+
+use resilience::{Config, Error, bulkhead, config::Format, rate_limiter, retry, time_limiter};
+
+#[retry(name = "declared")]
+async fn declared() -> Result<u32, Error> {
+    Ok(1)
+}
+
+#[bulkhead(name = "misspelt-stok")]
+async fn undeclared() -> Result<u32, Error> {
+    Ok(2)
+}
+
+#[time_limiter(name = "inlineOnly", timeout_duration = "3s")]
+async fn inline_only() -> Result<u32, Error> {
+    Ok(3)
+}
+
+#[rate_limiter(name = "both", limit_for_period = 7, timeout_duration = "1s")]
+async fn inline_and_declared() -> Result<u32, Error> {
+    Ok(4)
+}
+
+const YAML: &str = "
+retry:
+  instances:
+    declared: { max_attempts: 7 }
+bulkhead:
+  instances:
+    misspelt-stock: {}
+ratelimiter:
+  configs:
+    default: { limit_for_period: 5, timeout_duration: 2s }
+  instances:
+    both: { timeout_duration: 4s }
+timelimiter:
+  instances:
+    runsOn: { cancel_running_future: false }
+";
+
+#[time_limiter(name = "runsOn")]
+async fn not_detached() -> Result<u32, Error> {
+    Ok(5)
+}
+
+#[tokio::test]
+async fn a_program_starts_and_hears_what_is_questionable() {
+    let before = resilience::global().retry("declared");
+    assert_eq!(declared().await, Ok(1));
+    assert_eq!(before.config().max_attempts(), 3);
+
+    let config = Config::builder().env(false).text(YAML, Format::Yaml).load().unwrap();
+    let registry = resilience::init(config.clone()).unwrap();
+    assert_eq!(before.config().max_attempts(), 7, "what was used before is reconfigured in place");
+    assert_eq!(before.metrics().total_calls, 1);
+
+    let warnings = registry.warnings();
+    let about = |part: &str| warnings.iter().filter(|w| w.contains(part)).count();
+    let undeclared_warning = warnings.iter().find(|w| w.contains("misspelt-stok'")).unwrap();
+    for part in ["init::undeclared", "init.rs:", "did you mean 'misspelt-stock'"] {
+        assert!(undeclared_warning.contains(part), "{undeclared_warning}");
+    }
+    assert_eq!(about("'misspelt-stock' is declared, but no annotated function uses it"), 1);
+    assert_eq!(about("inlineOnly"), 0, "inline settings declare an instance");
+    assert_eq!(about("init::not_detached"), 1, "{warnings:?}");
+
+    // The warning is not repeated when the function is called.
+    assert_eq!(undeclared().await, Ok(2));
+    assert_eq!(registry.warnings().len(), warnings.len());
+
+    // configs.default lies below the attribute, the instance above it.
+    let both = registry.rate_limiter("both").config();
+    assert_eq!(both.limit_for_period(), 7);
+    assert_eq!(both.timeout_duration().as_secs(), 4);
+    assert_eq!(registry.time_limiter("inline-only").config().timeout_duration().as_secs(), 3);
+    let calls = (inline_only().await, inline_and_declared().await, not_detached().await);
+    assert_eq!(calls, (Ok(3), Ok(4), Ok(5)));
+
+    let error = resilience::init(config).unwrap_err();
+    assert!(error.to_string().contains("called twice"), "{error}");
+}
