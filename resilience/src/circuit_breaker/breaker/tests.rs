@@ -117,6 +117,7 @@ fn totals_only_grow() {
     late.success();
     let totals = breaker.metrics().totals;
     assert_eq!((totals.successful, totals.failed, totals.transitions), (1, 2, 2));
+    assert_eq!(totals.cancelled, 0);
 }
 
 #[test]
@@ -175,6 +176,16 @@ fn without_a_runtime_the_change_is_told_late_with_the_right_time() {
     assert_eq!(types(&heard), ["STATE_TRANSITION"]);
     drop(breaker.try_acquire().unwrap());
     assert_eq!(heard.lock()[1].at, 1_001_000_000_000);
+}
+
+#[test]
+fn what_time_has_brought_about_is_told_before_the_call_that_finds_it() {
+    let (breaker, hand) = automatic();
+    breaker.transition_to(State::Open).unwrap();
+    let heard = heard(&breaker);
+    hand.advance(SECOND);
+    breaker.on_success(SECOND);
+    assert_eq!(types(&heard), ["STATE_TRANSITION", "SUCCESS"]);
 }
 
 #[tokio::test]

@@ -367,6 +367,18 @@ fn an_answer_opens_nothing_when_it_asks_for_no_time_or_comes_late() {
 }
 
 #[test]
+fn an_answer_opens_only_a_closed_breaker() {
+    for state in [MetricsOnly, HalfOpen] {
+        let mut bench = bench(small());
+        bench.go(ForcedOpen);
+        bench.go(state);
+        let ticket = bench.enter().unwrap();
+        bench.exit_with(ticket, Ending { open_for: SECOND, ..ending(Success) });
+        assert_eq!(bench.engine.state(), state);
+    }
+}
+
+#[test]
 fn being_opened_by_an_answer_is_no_attempt_of_a_growing_wait() {
     let mut bench = bench(small().enable_exponential_backoff(true));
     let ticket = bench.enter().unwrap();
@@ -477,9 +489,11 @@ fn c09_a_clock_that_goes_back_changes_nothing() {
     bench.call(Failure);
     bench.now -= 3_600 * SECOND;
     bench.call(Success);
+    bench.advance(3_600 * SECOND);
     let sums = bench.view().snapshot.sums;
     assert_eq!((sums.calls, sums.failed), (2, 1));
     bench.go(Open);
+    bench.now -= 3_600 * SECOND;
     assert_eq!(bench.open_wait(), SECOND);
 }
 
@@ -558,6 +572,15 @@ fn b10_probes_on_their_way_keep_their_slots_when_their_number_changes() {
         bench.exit(probe, Success);
     }
     assert_eq!(bench.engine.state(), Closed);
+}
+
+#[test]
+fn a_change_to_counting_in_a_row_does_not_leave_the_last_probe_without_a_verdict() {
+    let mut bench = bench(small());
+    bench.half_open();
+    assert_eq!([Failure, Success].map(|outcome| bench.call(outcome)), [HalfOpen; 2]);
+    reconfigure(&mut bench, consecutive().half_open_success_threshold(3));
+    assert_eq!(bench.call(Success), Closed);
 }
 
 fn any_state() -> impl Strategy<Value = State> {
