@@ -337,6 +337,13 @@ fn a_consecutive_breaker_closes_after_so_many_successes_in_a_row() {
 }
 
 #[test]
+fn a_consecutive_breaker_takes_a_slow_success_for_a_success() {
+    let mut bench = bench(consecutive().slow_call_duration_threshold(Duration::from_nanos(1)));
+    bench.half_open();
+    assert_eq!(bench.call(Success), Closed);
+}
+
+#[test]
 fn a_consecutive_breaker_can_judge_its_probes_by_rate() {
     let mut bench = bench(consecutive().half_open_failure_rate_threshold(60.0));
     bench.half_open();
