@@ -101,7 +101,8 @@ impl Raw {
     fn typed(&self, ty: &Type, names: &Kinds) -> Result<Value, String> {
         let refuse = || Err(ty.allowed());
         let list = |elements: Vec<&Text>| {
-            let listed = elements.into_iter().map(|item| item.value.trim().to_owned()).collect();
+            let listed = elements.into_iter().map(|item| item.value.trim().to_owned());
+            let listed = listed.filter(|name| !name.is_empty()).collect();
             Ok(Value::Kinds(names.resolve_list(listed)))
         };
         match (ty, self) {
@@ -159,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_list_is_read_from_commas_elements_and_indices() {
-        let list = Raw::Leaf(Leaf::List(vec!["a".into(), "b".into()]));
+        let list = Raw::Leaf(Leaf::List(vec!["a".into(), " ".into(), "b".into()]));
         let indexed = Raw::Indexed(BTreeMap::from([(1, "b".into()), (0, "a".into())]));
         for raw in [text("a, b"), list, indexed] {
             assert_eq!(read_kinds(&raw), kinds(&["a", "b"]));
