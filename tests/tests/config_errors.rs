@@ -1,8 +1,6 @@
 //! Every kind of mistake with its exact text.
 
-#![cfg(feature = "config")]
-// Helpers of tests may unwrap as the tests themselves do.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used)] // helpers of tests may unwrap as the tests themselves do
 
 use std::{fs, path::PathBuf};
 
