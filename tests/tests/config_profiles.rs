@@ -99,6 +99,19 @@ fn a_malformed_condition_is_an_error() {
 }
 
 #[test]
+fn an_import_is_not_followed_and_said_so() {
+    let text = "spring.config.import: [optional:file:more.yml]\nretry.instances.a: {}\n";
+    let config = Config::builder().env(false).text(text, Format::Yaml).load().unwrap();
+    assert_eq!(
+        config.warnings(),
+        [
+            "<text>: spring.config.import of `optional:file:more.yml` is not followed; give the file \
+          to the loader"
+        ]
+    );
+}
+
+#[test]
 fn a_document_for_a_cloud_platform_is_left_out_with_a_warning() {
     let text = "retry.instances.a: {}\n---\nspring.config.activate.on-cloud-platform: kubernetes\n\
                 retry.instances.a.max_attempts: 9\n";

@@ -118,8 +118,12 @@ impl Raw {
             (Type::Counts, Raw::Counts(counts)) => {
                 let mut read: Vec<(String, u32)> = Vec::with_capacity(counts.len());
                 for (kind, count) in counts {
+                    let kind = names.resolve(kind);
+                    if read.iter().any(|(known, _)| *known == kind) {
+                        return Err(format!("one number per error kind; `{kind}` has two"));
+                    }
                     match count.value.trim().parse() {
-                        Ok(n) => read.push((names.resolve(kind), n)),
+                        Ok(n) => read.push((kind, n)),
                         Err(_) => return refuse(),
                     }
                 }
@@ -215,6 +219,14 @@ mod tests {
         assert_eq!(each, Value::Counts(vec![("io".into(), 3)]));
         let bad = Raw::Counts(vec![("io".into(), "0".into())]);
         assert!(bad.read(&Type::Counts, &names).is_err());
+        let twice = Raw::Counts(vec![
+            ("java.io.IOException".into(), "3".into()),
+            ("io".into(), "4".into()),
+        ]);
+        assert_eq!(
+            twice.read(&Type::Counts, &names).unwrap_err(),
+            "expected one number per error kind; `io` has two"
+        );
     }
 
     #[test]
