@@ -5,10 +5,12 @@ use resilience_settings::Pattern;
 #[cfg(feature = "config")]
 use super::file::{self, Format, Input};
 use super::{
-    Config, ConfigError, environment,
+    Config, ConfigError,
+    bases::check_bases,
+    environment,
     key_path::KeyPath,
     property::{Leaf, Property},
-    reader::{Reader, check_bases, read_aliases},
+    reader::{Reader, read_aliases},
     report::Report,
     source::{Files, Source},
     tree::Tree,

@@ -1,3 +1,5 @@
+use std::collections::HashMap;
+
 use resilience_settings::{Pattern, Type, Value, nearest};
 
 use super::{
@@ -19,6 +21,7 @@ const STRICT: &str = "RESILIENCE_STRICT";
 
 /// Lays the variables over what is declared already: they change values, never declare instances.
 pub(crate) fn read(reader: &mut Reader<'_>, variables: &[(String, String)]) {
+    let mut seen = HashMap::new();
     for (variable, value) in variables {
         let variable = &one_line(variable);
         let upper = variable.to_ascii_uppercase();
@@ -35,7 +38,14 @@ pub(crate) fn read(reader: &mut Reader<'_>, variables: &[(String, String)]) {
                     *reader.strict = strict;
                 }
             }
-            _ => read_setting(reader, variable, &folded(rest), value),
+            // Without case and separators, `MAXATTEMPTS` and `MAX_ATTEMPTS` are one.
+            _ => match seen.insert(folded(rest), variable.clone()) {
+                None => read_setting(reader, variable, &folded(rest), value),
+                Some(first) => {
+                    let problem = Problem::new(format!("it sets the same as {first}; keep one"));
+                    reader.report.problem_at(&Spot::environment(variable), problem);
+                }
+            },
         }
     }
 }

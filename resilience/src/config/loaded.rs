@@ -4,8 +4,8 @@ use resilience_settings::{Pattern, Value, nearest};
 
 use super::{
     ConfigBuilder, Inline, Origin, Problem, Settings,
-    reader::path_of,
-    tree::{Entry, Group, Tree},
+    bases::DEFAULT,
+    tree::{Entry, Group, Tree, path_of},
 };
 #[cfg(feature = "config")]
 use super::{ConfigError, Format};
@@ -147,7 +147,7 @@ impl Config {
     ) -> Vec<Problem> {
         let mut problems: Vec<Problem> = Vec::new();
         for (pattern, section) in self.tree().patterns() {
-            let default = section.configs.get("default").map(|entry| (Group::Configs, entry));
+            let default = section.configs.get(DEFAULT).map(|entry| (Group::Configs, entry));
             let instances = section.instances.iter().map(|entry| (Group::Instances, entry));
             for (group, entry) in default.into_iter().chain(instances) {
                 let settings = match group {

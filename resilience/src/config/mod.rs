@@ -14,16 +14,50 @@
 //!       paymentCb: { failure_rate_threshold: 25, wait_duration_in_open_state: 10s }
 //! ```
 //!
-//! What sets a value goes before what comes earlier in this list: built-in defaults,
-//! `configs.default`, the arguments of an attribute, the chain of bases that `base_config` names, the
-//! instance's own section, environment variables.
+//! # Shape
+//!
+//! - **Formats**: YAML, TOML, `.properties`, JSON, told apart by the file's extension.
+//! - **Root**: `resilience`, `resilience4j`, or pattern sections at the top level. Beside a root,
+//!   other sections are left alone; without one they are errors, but for `spring`.
+//! - **Sections**: `retry`, `circuitbreaker`, `ratelimiter`, `timelimiter`, `bulkhead`,
+//!   `thread-pool-bulkhead`, each with `configs.<base>`, `instances.<name>` and `enabled`; beside
+//!   them `strict` and `error_kind_aliases`.
+//! - **Spelling**: keys in `snake_case`, camelCase or kebab-case, words in any case; keys may be
+//!   joined with dots at every level. Case and separators do not count in names either: `payCb` and
+//!   `pay-cb` are one, and two spellings of one name or key are an error.
+//! - **Values**: durations are `500ms`, `1m30s`, `PT5S` or whole milliseconds; lists are sequences,
+//!   `key[0]`, or divided by commas; `${name:default}` is looked up in the environment, then among
+//!   the files' properties.
+//! - **Documents** with `spring.config.activate.on-profile` (`prod & (eu | us)`, `!test`, lists)
+//!   apply under those profiles only. Profiles come from [`ConfigBuilder::profile`], else
+//!   `RESILIENCE_PROFILES_ACTIVE`, else `SPRING_PROFILES_ACTIVE`, else the files'
+//!   `spring.profiles.active`.
+//! - **Limits**: 1 MiB, 64 levels, 10,000 values, aliases included.
+//!
+//! # Who wins
+//!
+//! From weakest to strongest: built-in defaults, `configs.default`, the arguments of an attribute,
+//! the chain of bases that `base_config` names, the instance's own section. Within one section later
+//! documents and files win over earlier ones, [`ConfigBuilder::set`] over files, and the environment
+//! over all. Lists are replaced as a whole. `enabled: false` of a pattern switches all of it off.
+//!
+//! `configs.default` lies below every base. In Resilience4j the circuit breaker's bases do not
+//! inherit it; a warning lists the values that differ in a `resilience4j` file.
+//!
+//! # Environment
+//!
+//! `RESILIENCE_<PATTERN>_INSTANCES_<NAME>_<KEY>`, `RESILIENCE_<PATTERN>_CONFIGS_<NAME>_<KEY>`,
+//! `RESILIENCE_<PATTERN>_ENABLED`, `RESILIENCE_STRICT`. Names and keys are matched by letters and
+//! digits alone. Variables change what is declared and declare nothing but `configs.default`.
 
 mod address;
+mod bases;
 mod builder;
 mod environment;
 mod error;
 #[cfg(feature = "config")]
 mod file;
+mod gathered;
 mod hint;
 mod java;
 mod key_path;

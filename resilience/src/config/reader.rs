@@ -1,17 +1,17 @@
-use std::collections::{BTreeMap, HashMap, HashSet, hash_map};
+use std::collections::BTreeMap;
 
-use resilience_settings::{Pattern, Value, canonical, check_name};
+use resilience_settings::{Pattern, Type, Value, canonical, check_name};
 
 use super::{
     Origin, Problem,
     address::{Address, EntryAddress, KeyAddress, locate, unknown_key, without_effect},
-    hint::did_you_mean,
+    gathered::{Gathered, Pending, Slot, first_at},
     key_path::split_index,
     legacy::{self, Successor},
     property::{Leaf, Property, Text, shown_key},
     report::Report,
     source::{Source, Spot},
-    tree::{Base, Entry, Group, Section, Tree},
+    tree::{Base, Group, Tree, path_of},
     value::{Kinds, Raw, ReadAsAll},
 };
 
@@ -34,37 +34,6 @@ pub(crate) fn read_aliases(properties: &[Property], kinds: &mut Kinds) {
     }
 }
 
-/// Which slot of an entry a key fills.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Slot {
-    Base,
-    Key(usize),
-}
-
-/// A key within one document, gathered until the document ends.
-struct Pending {
-    entry: EntryAddress,
-    slot: Slot,
-    /// The key as it was first written in this document, and where.
-    written: String,
-    line: Option<usize>,
-    raw: Raw,
-    /// It came with an older key that meant several; an explicit one goes before it.
-    implied: bool,
-}
-
-type Place = (Pattern, Group, String, Slot);
-
-#[derive(Default)]
-struct Gathered {
-    pending: Vec<Pending>,
-    index: HashMap<Place, usize>,
-    /// Paths about which something was said already: a misspelt section has many properties.
-    reported: HashSet<String>,
-    /// Names that are no names, reported once each.
-    singles: HashMap<String, Option<usize>>,
-}
-
 impl Reader<'_> {
     /// Reads the properties of one document; those of later documents win over earlier ones.
     pub(crate) fn read(&mut self, source: &Source, properties: &[Property]) {
@@ -83,16 +52,9 @@ impl Reader<'_> {
                 }
             }
         }
-        for pending in &gathered.pending {
-            if !pending.implied || !Self::is_overridden(pending, &gathered) {
-                self.store(source, pending);
-            }
+        for pending in gathered.settled() {
+            self.store(source, pending);
         }
-    }
-
-    fn is_overridden(implied: &Pending, gathered: &Gathered) -> bool {
-        let EntryAddress { pattern, group, name, .. } = &implied.entry;
-        gathered.index.contains_key(&(*pattern, *group, canonical(name), implied.slot))
     }
 
     fn take(
@@ -150,13 +112,13 @@ impl Reader<'_> {
         path: &str,
         gathered: &mut Gathered,
     ) -> Option<bool> {
-        if let Some(first) = gathered.singles.insert(path.to_owned(), property.line) {
+        if let Some(first) = gathered.switches.insert(path.to_owned(), property.line) {
             let problem = Problem::new(format!("given twice{}", first_at(first))).path(path);
             self.report.problem(source, property.line, problem);
             return None;
         }
         let raw = Raw::Leaf(property.leaf.clone());
-        match raw.read(&resilience_settings::Type::Bool, self.kinds) {
+        match raw.read(&Type::Bool, self.kinds) {
             Ok(value) => Some(value == Value::Bool(true)),
             Err(message) => {
                 let problem = with_value(Problem::new(message).path(path), raw.shown());
@@ -234,7 +196,7 @@ impl Reader<'_> {
                             (key, index, Slot::Key(slot)),
                         );
                     } else {
-                        gathered.pending.push(Pending {
+                        gathered.imply(Pending {
                             entry: entry.clone(),
                             slot: Slot::Key(slot),
                             written: key.to_owned(),
@@ -277,28 +239,18 @@ impl Reader<'_> {
             (leaf, None, None) => Raw::Leaf(leaf.clone()),
             _ => Raw::Leaf(Leaf::Nested),
         };
-        let EntryAddress { pattern, group, name, .. } = &address.entry;
-        match gathered.index.entry((*pattern, *group, canonical(name), slot)) {
-            hash_map::Entry::Vacant(vacant) => {
-                vacant.insert(gathered.pending.len());
-                gathered.pending.push(Pending {
-                    entry: address.entry.clone(),
-                    slot,
-                    written: key.to_owned(),
-                    line: address.line,
-                    raw,
-                    implied: false,
-                });
-            }
-            hash_map::Entry::Occupied(occupied) => {
-                let first = &mut gathered.pending[*occupied.get()];
-                if let Err(message) = first.join(key, raw) {
-                    let path = entry_path(&address.entry);
-                    let problem = Problem::new(message).path(format!("{path}.{key}"));
-                    let problem = with_value(problem, property.leaf.shown());
-                    self.report.problem(source, property.line, problem);
-                }
-            }
+        let pending = Pending {
+            entry: address.entry.clone(),
+            slot,
+            written: key.to_owned(),
+            line: address.line,
+            raw,
+            implied: false,
+        };
+        if let Err(message) = gathered.add(pending) {
+            let path = format!("{}.{key}", entry_path(&address.entry));
+            let problem = with_value(Problem::new(message).path(path), property.leaf.shown());
+            self.report.problem(source, address.line, problem);
         }
     }
 
@@ -335,6 +287,8 @@ impl Reader<'_> {
                 }
                 entry.values.insert(slot, (value, source.origin(line, &entry_path)));
             }
+            // The key that it came with has the same value, and says so.
+            Err(_) if pending.implied => {}
             Err(message) => {
                 let problem = with_value(Problem::new(message).path(path), pending.raw.shown());
                 self.report.problem(source, line, problem);
@@ -379,51 +333,8 @@ fn read_as_all(place: &str, path: &str, all: &ReadAsAll) -> String {
     format!("{place}: {path}: `{}` is every error; read as an empty list, which is all", all.0)
 }
 
-impl Pending {
-    /// Adds another property of the same key and document, if it is another part of it.
-    fn join(&mut self, key: &str, other: Raw) -> Result<(), String> {
-        if self.written != key {
-            return Err(format!(
-                "one key in two spellings, `{}`{} and `{key}`; keep one",
-                self.written,
-                first_at(self.line)
-            ));
-        }
-        let twice = format!("given twice{}", first_at(self.line));
-        match (&mut self.raw, other) {
-            (Raw::Indexed(items), Raw::Indexed(more)) => {
-                for (index, item) in more {
-                    if items.insert(index, item).is_some() {
-                        return Err(twice);
-                    }
-                }
-                Ok(())
-            }
-            (Raw::Counts(counts), Raw::Counts(more)) => {
-                for (kind, count) in more {
-                    if counts.iter().any(|(known, _)| *known == kind) {
-                        return Err(twice);
-                    }
-                    counts.push((kind, count));
-                }
-                Ok(())
-            }
-            _ => Err(twice),
-        }
-    }
-}
-
 fn entry_path(entry: &EntryAddress) -> String {
     path_of(entry.pattern, entry.group, &entry.name)
-}
-
-/// The path of an entry, such as `retry.instances.payment`.
-pub(crate) fn path_of(pattern: Pattern, group: Group, name: &str) -> String {
-    format!("{pattern}.{}.{name}", group.name())
-}
-
-fn first_at(line: Option<usize>) -> String {
-    line.map(|line| format!(" (first in line {line})")).unwrap_or_default()
 }
 
 fn with_value(problem: Problem, value: Option<String>) -> Problem {
@@ -431,65 +342,4 @@ fn with_value(problem: Problem, value: Option<String>) -> Problem {
         Some(value) => problem.value(value),
         None => problem,
     }
-}
-
-/// Checks that every `base_config` names an entry and that none leads back to itself.
-pub(crate) fn check_bases(tree: &Tree, report: &mut Report) {
-    for (pattern, section) in tree.patterns() {
-        for group in [Group::Configs, Group::Instances] {
-            for entry in section.group(group).iter() {
-                let Some(base) = &entry.base else { continue };
-                let path = format!("{}.base_config", path_of(pattern, group, &entry.name));
-                if let Err(message) = check_base(section, group, entry, base) {
-                    let problem = Problem::new(message).path(path).value(&base.name);
-                    report.problem_at(&base.spot, problem);
-                }
-            }
-        }
-    }
-}
-
-fn check_base(section: &Section, group: Group, entry: &Entry, base: &Base) -> Result<(), String> {
-    let configs = &section.configs;
-    let Some(mut next) = configs.get(&base.name) else {
-        // `default` is always there, with or without an entry.
-        if canonical(&base.name) == "default" {
-            return Ok(());
-        }
-        return Err(unknown_base(&base.name, configs.names()));
-    };
-    if group == Group::Instances {
-        return Ok(()); // a cycle among its bases is reported there
-    }
-    let count = configs.names().count();
-    let mut chain = vec![entry.name.as_str()];
-    loop {
-        chain.push(&next.name);
-        if std::ptr::eq(next, entry) {
-            return Err(match chain.len() {
-                2 => "an entry cannot be its own base".to_owned(),
-                _ => format!("base_config leads in a circle: {}", chain.join(" -> ")),
-            });
-        }
-        let further = next.base.as_ref().and_then(|base| configs.get(&base.name));
-        match further {
-            // Beyond the configs' number there is a circle, but `entry` is not in it.
-            Some(_) if chain.len() > count + 1 => return Ok(()),
-            Some(further) => next = further,
-            None => return Ok(()),
-        }
-    }
-}
-
-/// The message for a base that no entry has.
-pub(crate) fn unknown_base<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
-    let known: Vec<&str> = known.collect();
-    let hint = did_you_mean(name, known.iter().copied()).unwrap_or_else(|| {
-        if known.is_empty() {
-            "; there are no configs".to_owned()
-        } else {
-            format!("; configs are {}", known.join(", "))
-        }
-    });
-    format!("unknown base_config{hint}")
 }

@@ -2,7 +2,7 @@ use resilience_settings::{Pattern, Value, canonical};
 
 use super::{
     Config, ConfigError, Origin, Problem, Settings,
-    reader::unknown_base,
+    bases::{DEFAULT, is_known, unknown_base},
     tree::{Entries, Entry, Section},
 };
 
@@ -16,8 +16,6 @@ pub(crate) struct Inline {
     /// The base that the attribute names; the file's entry goes before it.
     pub(crate) base_config: Option<String>,
 }
-
-const DEFAULT: &str = "default";
 
 impl Config {
     /// The settings of an instance: built-in defaults, `configs.default`, the attribute's values,
@@ -49,8 +47,8 @@ impl Config {
         }
         let own = entry.and_then(|entry| entry.base.as_ref()).map(|base| base.name.as_str());
         if let Some(base) = own.or(inline.base_config.as_deref()) {
-            if section.configs.get(base).is_none() && canonical(base) != DEFAULT {
-                let message = unknown_base(base, section.configs.names());
+            if !is_known(&section.configs, base) {
+                let message = unknown_base(base, &section.configs);
                 problems.push(
                     Problem::new(message).place(&inline.place).path("base_config").value(base),
                 );

@@ -119,3 +119,8 @@ impl Entries {
         self.list.iter().map(|entry| entry.name.as_str())
     }
 }
+
+/// The path of an entry, such as `retry.instances.payment`.
+pub(crate) fn path_of(pattern: Pattern, group: Group, name: &str) -> String {
+    format!("{pattern}.{}.{name}", group.name())
+}

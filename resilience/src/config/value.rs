@@ -101,7 +101,8 @@ impl Raw {
     fn typed(&self, ty: &Type, names: &Kinds) -> Result<Value, String> {
         let refuse = || Err(ty.allowed());
         let list = |elements: Vec<&Text>| {
-            let listed = elements.into_iter().map(|item| item.value.trim().to_owned()).collect();
+            let listed = elements.into_iter().map(|item| item.value.trim().to_owned());
+            let listed = listed.filter(|name| !name.is_empty()).collect();
             Ok(Value::Kinds(names.resolve_list(listed)))
         };
         match (ty, self) {
@@ -117,8 +118,12 @@ impl Raw {
             (Type::Counts, Raw::Counts(counts)) => {
                 let mut read: Vec<(String, u32)> = Vec::with_capacity(counts.len());
                 for (kind, count) in counts {
+                    let kind = names.resolve(kind);
+                    if read.iter().any(|(known, _)| *known == kind) {
+                        return Err(format!("one number per error kind; `{kind}` has two"));
+                    }
                     match count.value.trim().parse() {
-                        Ok(n) => read.push((names.resolve(kind), n)),
+                        Ok(n) => read.push((kind, n)),
                         Err(_) => return refuse(),
                     }
                 }
@@ -159,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_list_is_read_from_commas_elements_and_indices() {
-        let list = Raw::Leaf(Leaf::List(vec!["a".into(), "b".into()]));
+        let list = Raw::Leaf(Leaf::List(vec!["a".into(), " ".into(), "b".into()]));
         let indexed = Raw::Indexed(BTreeMap::from([(1, "b".into()), (0, "a".into())]));
         for raw in [text("a, b"), list, indexed] {
             assert_eq!(read_kinds(&raw), kinds(&["a", "b"]));
@@ -214,6 +219,14 @@ mod tests {
         assert_eq!(each, Value::Counts(vec![("io".into(), 3)]));
         let bad = Raw::Counts(vec![("io".into(), "0".into())]);
         assert!(bad.read(&Type::Counts, &names).is_err());
+        let twice = Raw::Counts(vec![
+            ("java.io.IOException".into(), "3".into()),
+            ("io".into(), "4".into()),
+        ]);
+        assert_eq!(
+            twice.read(&Type::Counts, &names).unwrap_err(),
+            "expected one number per error kind; `io` has two"
+        );
     }
 
     #[test]

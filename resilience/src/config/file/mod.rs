@@ -121,6 +121,7 @@ pub(super) fn load(
     for file in &files {
         for document in &file.documents {
             if applies(file, document, &active, report) {
+                warn_of_imports(file, document, report);
                 applied.push((file, document));
             }
         }
@@ -224,6 +225,7 @@ const ON_PROFILE: &str = "spring.config.activate.onprofile";
 const OLD_ON_PROFILE: &str = "spring.profiles";
 const ON_CLOUD: &str = "spring.config.activate.oncloudplatform";
 const ACTIVE_PROFILES: &str = "spring.profiles.active";
+const IMPORT: &str = "spring.config.import";
 
 /// The profiles that the files themselves make active, for want of an argument or a variable.
 fn profiles_of(files: &[Parsed], variables: &[(String, String)]) -> Vec<String> {
@@ -282,6 +284,17 @@ fn applies(file: &Parsed, document: &[Property], active: &Active, report: &mut R
             report.problem(&file.source, line, problem);
             false
         }
+    }
+}
+
+/// Imports are not followed: what they name may hold settings that would be missed in silence.
+fn warn_of_imports(file: &Parsed, document: &[Property], report: &mut Report) {
+    for import in texts(document, IMPORT) {
+        report.warn(format!(
+            "{}: spring.config.import of `{}` is not followed; give the file to the loader",
+            file.name,
+            shown_key(import)
+        ));
     }
 }
 

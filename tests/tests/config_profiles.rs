@@ -1,8 +1,6 @@
 //! Documents that apply under some profiles only.
 
-#![cfg(feature = "config")]
-// Helpers of tests may unwrap as the tests themselves do.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used)] // helpers of tests may unwrap as the tests themselves do
 
 use resilience::config::{Config, ConfigBuilder, Format};
 
@@ -97,6 +95,19 @@ fn a_malformed_condition_is_an_error() {
         error.to_string(),
         "<text>:3: spring.config.activate.on-profile = a & b | c: \
          `&` and `|` side by side need parentheses"
+    );
+}
+
+#[test]
+fn an_import_is_not_followed_and_said_so() {
+    let text = "spring.config.import: [optional:file:more.yml]\nretry.instances.a: {}\n";
+    let config = Config::builder().env(false).text(text, Format::Yaml).load().unwrap();
+    assert_eq!(
+        config.warnings(),
+        [
+            "<text>: spring.config.import of `optional:file:more.yml` is not followed; give the file \
+          to the loader"
+        ]
     );
 }
 

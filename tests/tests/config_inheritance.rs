@@ -1,8 +1,6 @@
 //! Who wins: built-in defaults, `configs.default`, bases, instances, files, code, environment.
 
-#![cfg(feature = "config")]
-// Helpers of tests may unwrap as the tests themselves do.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used)] // helpers of tests may unwrap as the tests themselves do
 
 use resilience::config::{Config, Format, Origin};
 

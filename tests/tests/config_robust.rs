@@ -1,8 +1,6 @@
 //! Whatever the text, loading ends with a configuration or an error.
 
-#![cfg(feature = "config")]
-// Helpers of tests may unwrap as the tests themselves do.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used)] // helpers of tests may unwrap as the tests themselves do
 
 use resilience::config::{Config, Format};
 

@@ -1,8 +1,6 @@
 //! One shape in every format, and files as people really write them.
 
-#![cfg(feature = "config")]
-// Helpers of tests may unwrap as the tests themselves do.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used)] // helpers of tests may unwrap as the tests themselves do
 
 use std::{fs, path::PathBuf};
 

@@ -1,8 +1,6 @@
 //! Environment variables over a file.
 
-#![cfg(feature = "config")]
-// Helpers of tests may unwrap as the tests themselves do.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used)] // helpers of tests may unwrap as the tests themselves do
 
 use resilience::config::{Config, ConfigError, Format};
 
@@ -160,6 +158,34 @@ fn the_environment_declares_no_instances() {
     let names: Vec<&str> = config.instances(resilience::config::Pattern::Retry).collect();
     assert_eq!(names, ["pay"]);
     assert_eq!(config.warnings().len(), 1);
+}
+
+#[test]
+fn one_setting_in_two_variables_is_an_error() {
+    let error = load(&[
+        ("RESILIENCE_RETRY_INSTANCES_PAY_MAXATTEMPTS", "4"),
+        ("RESILIENCE_RETRY_INSTANCES_PAY_MAX_ATTEMPTS", "5"),
+    ]);
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "environment RESILIENCE_RETRY_INSTANCES_PAY_MAX_ATTEMPTS: it sets the same as \
+         RESILIENCE_RETRY_INSTANCES_PAY_MAXATTEMPTS; keep one"
+    );
+}
+
+#[test]
+fn names_that_a_variable_cannot_tell_apart_are_an_error_when_one_is_meant() {
+    let file = "retry.instances: { 'a/b': {}, ab: {} }";
+    let load = |variables: &[(&'static str, &'static str)]| {
+        let variables = variables.iter().copied();
+        Config::builder().text(file, Format::Yaml).vars(variables).load()
+    };
+    assert!(load(&[]).is_ok());
+    assert_eq!(
+        load(&[("RESILIENCE_RETRY_INSTANCES_AB_MAXATTEMPTS", "4")]).unwrap_err().to_string(),
+        "environment RESILIENCE_RETRY_INSTANCES_AB_MAXATTEMPTS: it may mean `a/b` or `ab`; \
+         rename one of them"
+    );
 }
 
 #[test]
