@@ -1,5 +1,5 @@
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::quote;
+use quote::{quote, quote_spanned};
 use syn::{ExprPath, spanned::Spanned};
 
 use super::{Locals, Plan, respan};
@@ -17,7 +17,11 @@ pub(super) fn conclusion(plan: &Plan<'_>, function: &Function) -> TokenStream {
     let (receiver, arguments) = offered(plan, function);
     let unhandled = respan(quote!(#failed.unhandled()), function.error_span);
     let dispatch = fallbacks.iter().rev().fold(unhandled, |otherwise, fallback| {
-        let respond = respan(quote!(#failed.respond(#identity, #fallback).await), fallback.span());
+        // One span for all of it, hygiene included: a mistake that comes up in several places of an
+        // expression is reported once if they are the same.
+        let respond =
+            quote_spanned!(Span::mixed_site()=> #failed.respond(#identity, #fallback).await);
+        let respond = respan(respond, fallback.span());
         quote! {
             match #respond {
                 ::core::ops::ControlFlow::Break(answer) => answer,

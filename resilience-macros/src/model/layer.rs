@@ -111,7 +111,7 @@ impl Layer {
         match special {
             Special::Name => self.name = Some(instance_name(arg)?),
             Special::BaseConfig => self.base_config = Some(instance_name(arg)?),
-            Special::Crate => self.krate = Some(path(arg)?.path),
+            Special::Crate => self.krate = Some(crate_path(arg)?),
             Special::Fallback => self.fallbacks = paths(arg)?,
             Special::Permits => self.permits = permits(arg)?,
             Special::Detach => match &arg.value {
@@ -220,6 +220,13 @@ fn instance_name(arg: &Arg) -> syn::Result<LitStr> {
 
 fn path(arg: &Arg) -> syn::Result<ExprPath> {
     as_path(value(arg)?, &arg.key)
+}
+
+fn crate_path(arg: &Arg) -> syn::Result<Path> {
+    match value(arg)? {
+        Expr::Path(path) if path.qself.is_none() => Ok(path.path.clone()),
+        other => Err(syn::Error::new_spanned(other, "`crate` is the path of a crate or module")),
+    }
 }
 
 fn as_path(expr: &Expr, key: &Ident) -> syn::Result<ExprPath> {

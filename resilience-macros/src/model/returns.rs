@@ -18,8 +18,6 @@ pub(crate) enum Future {
 /// The future that a return type names, if it names one.
 pub(crate) fn future(ty: &Type) -> Option<Future> {
     match ty {
-        Type::Paren(paren) => future(&paren.elem),
-        Type::Group(group) => future(&group.elem),
         Type::ImplTrait(opaque) => output(&opaque.bounds).map(Future::Opaque),
         Type::Path(TypePath { path, .. }) => {
             let last = path.segments.last()?;
@@ -158,7 +156,16 @@ pub(crate) fn error_may_borrow(output: &Type) -> bool {
 pub(crate) fn declared(output: &ReturnType) -> Type {
     match output {
         ReturnType::Default => parse_quote!(()),
-        ReturnType::Type(_, ty) => (**ty).clone(),
+        ReturnType::Type(_, ty) => ungrouped(ty).clone(),
+    }
+}
+
+/// The type inside parentheses, and inside the invisible group of a `macro_rules!` fragment.
+fn ungrouped(ty: &Type) -> &Type {
+    match ty {
+        Type::Group(group) => ungrouped(&group.elem),
+        Type::Paren(paren) => ungrouped(&paren.elem),
+        other => other,
     }
 }
 

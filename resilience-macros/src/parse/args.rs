@@ -63,9 +63,17 @@ impl Parse for Arg {
         } else if input.is_empty() || input.peek(Token![,]) {
             return Err(syn::Error::new(key.span(), format!("`{key}` needs a value: `{key} = …`")));
         } else {
-            ArgValue::Expr(input.parse()?)
+            ArgValue::Expr(ungrouped(input.parse()?))
         };
         Ok(Self { key, value })
+    }
+}
+
+/// What a `macro_rules!` fragment such as `$path` stands for: it comes in an invisible group.
+fn ungrouped(expr: Expr) -> Expr {
+    match expr {
+        Expr::Group(group) => ungrouped(*group.expr),
+        other => other,
     }
 }
 

@@ -1,0 +1,557 @@
+//! What annotated functions do at run time.
+
+use std::{
+    cell::Cell,
+    future::{Future, pending},
+    pin::{Pin, pin},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU32, Ordering},
+    },
+    task::{Context, Waker},
+    time::Duration,
+};
+
+use resilience::{
+    CallError, CallNotPermitted, Config, Error, ErrorKind, Resilience, TimedOut, bulkhead,
+    circuit_breaker, circuit_breaker::State, config::Format, rate_limiter, retry, time_limiter,
+};
+use tokio::time::Instant;
+
+#[derive(Debug, Clone, thiserror::Error, ErrorKind)]
+enum Failure {
+    #[error("out of stock")]
+    #[error_kind("http_4xx")]
+    OutOfStock,
+    #[error("down")]
+    Down,
+    #[error(transparent)]
+    Refused(#[from] Error),
+}
+
+type Outcome<T = u32> = Result<T, Failure>;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn registry(yaml: &str) -> Resilience {
+    let config = Config::builder().env(false).text(yaml, Format::Yaml).load().unwrap();
+    Resilience::from_config(config).unwrap()
+}
+
+/// An argument that counts its clones.
+#[derive(Debug, Default)]
+struct Card(Arc<AtomicU32>);
+
+impl Clone for Card {
+    fn clone(&self) -> Self {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl Card {
+    fn new() -> (Self, Arc<AtomicU32>) {
+        let card = Self::default();
+        let clones = Arc::clone(&card.0);
+        (card, clones)
+    }
+}
+
+fn count(counter: &AtomicU32) -> u32 {
+    counter.load(Ordering::Relaxed)
+}
+
+// Fallbacks.
+
+#[time_limiter(name = "hang")]
+#[circuit_breaker(name = "hang", fallback = hang_answer)]
+async fn hangs(bodies: &AtomicU32) -> Outcome {
+    bodies.fetch_add(1, Ordering::Relaxed);
+    pending().await
+}
+
+fn hang_answer(_: &AtomicU32, error: CallError<Failure>) -> Outcome {
+    match error {
+        CallError::Resilience(Error::TimedOut(_)) => Ok(1),
+        CallError::Resilience(Error::CallNotPermitted(_)) => Ok(2),
+        other => Err(other.into_error()),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fallback_never_hides_a_timeout_from_the_breaker() {
+    let registry = registry(
+        "circuitbreaker.instances.hang: { sliding_window_size: 4, minimum_number_of_calls: 4 }",
+    );
+    let bodies = AtomicU32::new(0);
+    registry
+        .scope(async {
+            for _ in 0..4 {
+                assert_eq!(hangs(&bodies).await.unwrap(), 1);
+            }
+            assert_eq!(registry.circuit_breaker("hang").state(), State::Open);
+            assert_eq!(hangs(&bodies).await.unwrap(), 2);
+        })
+        .await;
+    assert_eq!(count(&bodies), 4);
+}
+
+mod losing {
+    #![expect(deprecated, reason = "the time limiter's fallback is not wired in")]
+
+    use super::*;
+
+    #[time_limiter(name = "hang", fallback = on_timeout)]
+    #[circuit_breaker(name = "hang", fallback = on_anything)]
+    pub(super) async fn both_carry_one() -> Outcome {
+        pending().await
+    }
+
+    async fn on_anything(_: Error) -> Outcome {
+        Ok(1)
+    }
+
+    #[expect(dead_code, reason = "nobody calls it")]
+    fn on_timeout(_: TimedOut) -> Outcome {
+        Ok(2)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_two_fallbacks_the_one_on_the_outermost_attribute_answers_and_the_breaker_opens() {
+    let registry = registry(
+        "circuitbreaker.instances.hang: { sliding_window_size: 2, minimum_number_of_calls: 2 }",
+    );
+    registry
+        .scope(async {
+            for _ in 0..3 {
+                assert_eq!(losing::both_carry_one().await.unwrap(), 1);
+            }
+        })
+        .await;
+    assert_eq!(registry.circuit_breaker("hang").state(), State::Open);
+}
+
+#[retry(name = "typed", wait_duration = "0ms", fallback = [on_open, on_timeout, on_business])]
+#[circuit_breaker(name = "typed")]
+#[time_limiter(name = "typed")]
+async fn typed(hang: bool) -> Outcome {
+    if hang { pending().await } else { Err(Failure::Down) }
+}
+
+fn on_open(_: CallNotPermitted) -> Outcome {
+    Ok(1)
+}
+
+async fn on_timeout(_: bool, _: TimedOut) -> Outcome {
+    Ok(2)
+}
+
+fn on_business(error: Failure) -> Outcome {
+    assert!(matches!(error, Failure::Down));
+    Ok(3)
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_fallback_whose_type_fits_answers() {
+    let registry = registry("circuitbreaker.instances.typed: {}");
+    registry
+        .scope(async {
+            assert_eq!(typed(true).await.unwrap(), 2);
+            assert_eq!(typed(false).await.unwrap(), 3);
+            registry.circuit_breaker("typed").transition_to(State::ForcedOpen).unwrap();
+            assert_eq!(typed(false).await.unwrap(), 1);
+        })
+        .await;
+}
+
+#[time_limiter(name = "only", fallback = on_open)]
+async fn only_open_is_handled() -> Outcome {
+    pending().await
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_no_fallback_handles_is_returned_as_it_was() {
+    let registry = registry("{}");
+    let result = registry.scope(only_open_is_handled()).await;
+    assert!(matches!(result, Err(Failure::Refused(Error::TimedOut(_)))), "{result:?}");
+}
+
+#[circuit_breaker(name = "same", fallback = answers_refusals)]
+async fn own_error_is_the_librarys(inner: Error) -> Result<u32, Error> {
+    Err(inner)
+}
+
+fn answers_refusals(_: Error) -> Result<u32, Error> {
+    Ok(1)
+}
+
+#[tokio::test(start_paused = true)]
+async fn with_the_librarys_error_as_e_a_fallback_that_takes_it_handles_this_stacks_refusals() {
+    let registry = registry("{}");
+    let timeout = match registry.scope(only_open_is_handled()).await {
+        Err(Failure::Refused(timeout)) => timeout,
+        other => panic!("{other:?}"),
+    };
+    registry
+        .scope(async {
+            assert_eq!(own_error_is_the_librarys(timeout.clone()).await, Err(timeout.clone()));
+            registry.circuit_breaker("same").transition_to(State::ForcedOpen).unwrap();
+            assert_eq!(own_error_is_the_librarys(timeout.clone()).await, Ok(1));
+        })
+        .await;
+}
+
+// Arguments.
+
+#[retry(name = "card", max_attempts = 3, wait_duration = "0ms")]
+#[circuit_breaker(name = "card")]
+async fn pay(card: Card) -> Outcome {
+    drop(card);
+    Err(Failure::Down)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_retry_clones_arguments_for_every_attempt_but_the_last_possible_one() {
+    let (card, clones) = Card::new();
+    registry("{}").scope(pay(card)).await.unwrap_err();
+    assert_eq!(count(&clones), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_call_clones_nothing() {
+    let registry = registry("{}");
+    registry.circuit_breaker("card").transition_to(State::ForcedOpen).unwrap();
+    let (card, clones) = Card::new();
+    registry.scope(pay(card)).await.unwrap_err();
+    assert_eq!(count(&clones), 0);
+}
+
+#[retry(name = "card", max_attempts = 3, wait_duration = "0ms", fallback = pay_later)]
+async fn pay_or_later(card: Card) -> Outcome {
+    drop(card);
+    Err(Failure::Down)
+}
+
+fn pay_later(_: Card, _: CallError<Failure>) -> Outcome {
+    Ok(1)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fallback_that_takes_the_arguments_costs_one_clone_per_attempt() {
+    let (card, clones) = Card::new();
+    registry("{}").scope(pay_or_later(card)).await.unwrap();
+    assert_eq!(count(&clones), 3);
+}
+
+#[circuit_breaker(name = "card", fallback = error_alone)]
+async fn pay_or_nothing(card: Card) -> Outcome {
+    drop(card);
+    Err(Failure::Down)
+}
+
+fn error_alone(_: CallError<Failure>) -> Outcome {
+    Ok(1)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fallback_that_takes_the_error_alone_clones_nothing() {
+    let (card, clones) = Card::new();
+    registry("{}").scope(pay_or_nothing(card)).await.unwrap();
+    assert_eq!(count(&clones), 0);
+}
+
+// Names and settings.
+
+#[retry(max_attempts = 5, wait_duration = "10ms")]
+async fn named_after_the_function(calls: &AtomicU32) -> Outcome {
+    calls.fetch_add(1, Ordering::Relaxed);
+    Err(Failure::Down)
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_omitted_name_is_the_functions_and_inline_settings_apply() {
+    let (registry, calls, start) = (registry("{}"), AtomicU32::new(0), Instant::now());
+    registry.scope(named_after_the_function(&calls)).await.unwrap_err();
+    assert_eq!(count(&calls), 5);
+    assert_eq!(start.elapsed(), Duration::from_millis(40));
+    assert!(registry.find_retry("named_after_the_function").is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_file_overrides_inline_settings() {
+    let registry = registry("retry.instances.named_after_the_function: { max_attempts: 2 }");
+    let calls = AtomicU32::new(0);
+    registry.scope(named_after_the_function(&calls)).await.unwrap_err();
+    assert_eq!(count(&calls), 2);
+}
+
+#[circuit_breaker(name = "shared")]
+async fn generic<T>(value: T) -> Outcome<T> {
+    Ok(value)
+}
+
+#[tokio::test(start_paused = true)]
+async fn instances_do_not_fork_across_the_types_of_a_generic_function() {
+    let registry = registry("{}");
+    registry
+        .scope(async {
+            generic(1).await.unwrap();
+            generic("text").await.unwrap();
+        })
+        .await;
+    assert_eq!(registry.circuit_breaker("shared").metrics().buffered_calls, 2);
+}
+
+#[rate_limiter(name = "rl", permits = 3, limit_for_period = 7, limit_refresh_period = "1h")]
+async fn three_permits() -> Outcome<()> {
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_takes_as_many_permits_as_the_attribute_says() {
+    let registry = registry("{}");
+    registry.scope(three_permits()).await.unwrap();
+    assert_eq!(registry.rate_limiter("rl").available_permissions(), 4);
+}
+
+// Predicates and kinds.
+
+#[retry(
+    name = "predicates",
+    max_attempts = 3,
+    wait_duration = "1ms",
+    retry_if = is_down,
+    retry_result = is_zero,
+    retry_after = wait_a_second
+)]
+#[circuit_breaker(name = "predicates", ignore = is_out_of_stock, record_result = is_zero)]
+async fn predicates(calls: &AtomicU32, answer: Outcome) -> Outcome {
+    calls.fetch_add(1, Ordering::Relaxed);
+    answer
+}
+
+fn is_down(error: &Failure) -> bool {
+    matches!(error, Failure::Down)
+}
+
+fn is_out_of_stock(error: &Failure) -> bool {
+    matches!(error, Failure::OutOfStock)
+}
+
+fn is_zero(value: &u32) -> bool {
+    *value == 0
+}
+
+fn wait_a_second(_: &Failure) -> Option<Duration> {
+    Some(SECOND)
+}
+
+async fn after(answer: Outcome) -> (u32, Duration, Resilience) {
+    let (registry, calls, start) = (registry("{}"), AtomicU32::new(0), Instant::now());
+    let _ = registry.scope(predicates(&calls, answer)).await;
+    (count(&calls), start.elapsed(), registry)
+}
+
+#[tokio::test(start_paused = true)]
+async fn retry_if_and_retry_after_decide_about_errors() {
+    let (calls, elapsed, _) = after(Err(Failure::Down)).await;
+    assert_eq!((calls, elapsed), (3, 2 * SECOND));
+    let (calls, _, registry) = after(Err(Failure::OutOfStock)).await;
+    assert_eq!(calls, 1);
+    assert_eq!(registry.circuit_breaker("predicates").metrics().buffered_calls, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn result_predicates_see_the_value() {
+    let (calls, _, registry) = after(Ok(0)).await;
+    assert_eq!(calls, 3);
+    assert_eq!(registry.circuit_breaker("predicates").metrics().failed_calls, 3);
+    assert_eq!(after(Ok(1)).await.0, 1);
+}
+
+#[retry(name = "kinds")]
+async fn kinds(calls: &AtomicU32, error: Failure) -> Outcome {
+    calls.fetch_add(1, Ordering::Relaxed);
+    Err(error)
+}
+
+#[tokio::test(start_paused = true)]
+async fn configured_lists_know_the_derived_kinds_and_groups() {
+    for list in ["out_of_stock", "http_4xx"] {
+        let registry = registry(&format!("retry.instances.kinds: {{ ignore_errors: [{list}] }}"));
+        let calls = AtomicU32::new(0);
+        registry.scope(kinds(&calls, Failure::OutOfStock)).await.unwrap_err();
+        assert_eq!(count(&calls), 1, "{list}");
+        registry.scope(kinds(&calls, Failure::Down)).await.unwrap_err();
+        assert_eq!(count(&calls), 4, "{list}");
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("a source is enough")]
+struct Underived(#[from] Error);
+
+macro_rules! nested {
+    ($outer:ident, $inner:ident, $error:ty) => {
+        #[circuit_breaker(name = "inner")]
+        async fn $inner() -> Result<u32, $error> {
+            Ok(1)
+        }
+
+        #[retry(name = "outer")]
+        async fn $outer(calls: &AtomicU32) -> Result<u32, $error> {
+            calls.fetch_add(1, Ordering::Relaxed);
+            $inner().await
+        }
+    };
+}
+
+nested!(outer_derived, inner_derived, Failure);
+nested!(outer_underived, inner_underived, Underived);
+nested!(outer_boxed, inner_boxed, Box<dyn std::error::Error + Send + Sync>);
+
+#[tokio::test(start_paused = true)]
+async fn an_open_inner_breaker_is_not_retried_by_an_outer_retry() {
+    let registry = registry("{}");
+    registry.circuit_breaker("inner").transition_to(State::ForcedOpen).unwrap();
+    let calls = AtomicU32::new(0);
+    registry
+        .scope(async {
+            outer_derived(&calls).await.unwrap_err();
+            outer_underived(&calls).await.unwrap_err();
+            outer_boxed(&calls).await.unwrap_err();
+        })
+        .await;
+    assert_eq!(count(&calls), 3);
+}
+
+// Panics, cancellation, other threads.
+
+#[retry(name = "panics")]
+#[circuit_breaker(name = "panics")]
+async fn panics(calls: Arc<AtomicU32>) -> Outcome {
+    calls.fetch_add(1, Ordering::Relaxed);
+    panic!("as told")
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_is_one_failure_and_is_not_retried() {
+    let (registry, calls) = (registry("{}"), Arc::new(AtomicU32::new(0)));
+    let joined = registry.spawn(panics(Arc::clone(&calls))).await;
+    assert!(joined.unwrap_err().is_panic());
+    assert_eq!(count(&calls), 1);
+    assert_eq!(registry.circuit_breaker("panics").metrics().failed_calls, 1);
+}
+
+#[retry(name = "all", wait_duration = "1ms")]
+#[circuit_breaker(name = "all")]
+#[rate_limiter(name = "all", limit_for_period = 1, limit_refresh_period = "10ms")]
+#[time_limiter(name = "all", timeout_duration = "1h")]
+#[bulkhead(name = "all", max_concurrent_calls = 1)]
+async fn all_layers(yields: u32) -> Outcome<()> {
+    for _ in 0..yields {
+        tokio::task::yield_now().await;
+    }
+    Err(Failure::Down)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_dropped_at_any_await_leaves_every_gauge_idle() {
+    for polls in 0..20 {
+        let registry = registry("{}");
+        {
+            let mut call = pin!(registry.scope(all_layers(3)));
+            let mut cx = Context::from_waker(Waker::noop());
+            for _ in 0..polls {
+                let _ = call.as_mut().poll(&mut cx);
+                tokio::time::advance(Duration::from_millis(1)).await;
+            }
+        }
+        assert_eq!(registry.bulkhead("all").available_concurrent_calls(), 1, "{polls} polls");
+        assert_eq!(registry.bulkhead("all").waiting(), 0, "{polls} polls");
+        assert_eq!(registry.rate_limiter("all").waiting(), 0, "{polls} polls");
+    }
+}
+
+#[time_limiter(name = "detached", detach)]
+#[bulkhead(name = "detached", max_concurrent_calls = 1)]
+async fn detached(log: Arc<Mutex<Vec<&'static str>>>) -> Outcome<()> {
+    tokio::time::sleep(2 * SECOND).await;
+    log.lock().unwrap().push("body ended");
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_detached_body_runs_on_after_its_timeout_and_keeps_its_slot() {
+    let (registry, log) = (registry("{}"), Arc::default());
+    let result = registry.scope(detached(Arc::clone(&log))).await;
+    assert!(matches!(result, Err(Failure::Refused(Error::TimedOut(_)))), "{result:?}");
+    assert_eq!(registry.bulkhead("detached").available_concurrent_calls(), 0);
+    tokio::time::sleep(2 * SECOND).await;
+    assert_eq!(*log.lock().unwrap(), ["body ended"]);
+    assert_eq!(registry.bulkhead("detached").available_concurrent_calls(), 1);
+}
+
+thread_local! {
+    static HERE: Cell<bool> = const { Cell::new(false) };
+}
+
+#[retry(name = "pool", wait_duration = "0ms")]
+#[bulkhead(
+    type = "thread_pool",
+    name = "pool",
+    core_thread_pool_size = 1,
+    max_thread_pool_size = 1
+)]
+fn on_the_pool(calls: Arc<AtomicU32>) -> Outcome<bool> {
+    if calls.fetch_add(1, Ordering::Relaxed) == 0 {
+        return Err(Failure::Down);
+    }
+    Ok(HERE.get())
+}
+
+#[tokio::test]
+async fn a_thread_pools_function_runs_on_another_thread_and_is_retried() {
+    HERE.set(true);
+    let calls = Arc::new(AtomicU32::new(0));
+    let here = registry("{}").scope(on_the_pool(Arc::clone(&calls))).await.unwrap();
+    assert_eq!((here, count(&calls)), (false, 2));
+}
+
+// Forms, where more than compiling matters.
+
+struct Service(Vec<u32>);
+
+impl Service {
+    #[retry(name = "exclusive", wait_duration = "0ms", fallback = Self::what_was_noted)]
+    async fn note(&mut self, value: u32) -> Outcome {
+        self.0.push(value);
+        Err(Failure::Down)
+    }
+
+    async fn what_was_noted(&mut self, _: u32, _: Failure) -> Outcome {
+        Ok(self.0.iter().sum())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_attempt_and_the_fallback_share_an_exclusive_receiver() {
+    let mut service = Service(Vec::new());
+    assert_eq!(registry("{}").scope(service.note(2)).await.unwrap(), 6);
+}
+
+#[retry(name = "boxed", wait_duration = "0ms")]
+fn boxed(calls: &AtomicU32) -> Pin<Box<dyn Future<Output = Outcome> + Send + '_>> {
+    Box::pin(async move {
+        match calls.fetch_add(1, Ordering::Relaxed) {
+            0 => Err(Failure::Down),
+            n => Ok(n),
+        }
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_function_that_returns_a_boxed_future_is_retried_as_a_whole() {
+    assert_eq!(registry("{}").scope(boxed(&AtomicU32::new(0))).await.unwrap(), 1);
+}
