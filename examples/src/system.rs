@@ -40,14 +40,15 @@ impl System {
         let app = assembly::inventory(registry, &file("inventory.db")).await?;
         let inventory = Server::start(0, app).await?;
         let (inventory_url, payment_url) = (inventory.url(), payment.url());
-        let app = assembly::order(registry, &file("order.db"), &inventory_url, &payment_url).await?;
+        let app =
+            assembly::order(registry, &file("order.db"), &inventory_url, &payment_url).await?;
         let order = Server::start(0, app).await?;
         Ok(Self { order, inventory, payment, provider, databases })
     }
 
-    /// The database file of the payment service.
-    pub fn payment_database(&self) -> PathBuf {
-        self.databases.path().join("payment.db")
+    /// The database file of a service: `order`, `inventory` or `payment`.
+    pub fn database(&self, service: &str) -> PathBuf {
+        self.databases.path().join(format!("{service}.db"))
     }
 
     /// Lets the requests under way finish, callers before callees, and stops.

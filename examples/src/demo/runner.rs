@@ -1,6 +1,6 @@
 use std::time::Instant;
 
-use clap::{Parser, builder::PossibleValuesParser};
+use clap::Parser;
 
 use super::{
     report::{Report, SceneReport},
@@ -17,8 +17,8 @@ use crate::{assembly::StartError, settings};
 #[command(version)]
 pub struct Options {
     /// Run this scene only
-    #[arg(long, value_name = "N", value_parser = PossibleValuesParser::new(numbers()))]
-    scene: Option<String>,
+    #[arg(long, value_name = "N", value_parser = known)]
+    scene: Option<u8>,
     /// Print the report as JSON, for machines
     #[arg(long)]
     json: bool,
@@ -41,13 +41,17 @@ pub enum DemoError {
     Report(#[from] serde_json::Error),
 }
 
-fn numbers() -> Vec<String> {
-    SCENES.iter().map(|scene| scene.number.to_string()).collect()
+fn known(number: &str) -> Result<u8, String> {
+    let known = SCENES.iter().map(|scene| scene.number);
+    known.clone().find(|known| number == known.to_string()).ok_or_else(|| {
+        let known: Vec<_> = known.map(|number| number.to_string()).collect();
+        format!("the scenes are {}", known.join(", "))
+    })
 }
 
 impl Options {
     fn wants(&self, scene: &Scene) -> bool {
-        self.scene.as_ref().is_none_or(|wanted| *wanted == scene.number.to_string())
+        self.scene.is_none_or(|wanted| wanted == scene.number)
     }
 }
 

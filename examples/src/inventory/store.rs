@@ -75,12 +75,11 @@ impl StockStore {
     /// If the database fails.
     pub async fn release(&self, order_id: &str) -> Result<(), StockError> {
         let mut transaction = self.pool.begin().await?;
-        let kept: Option<(String, u32)> = sqlx::query_as(
-            "DELETE FROM reservations WHERE order_id = ? RETURNING sku, quantity",
-        )
-        .bind(order_id)
-        .fetch_optional(&mut *transaction)
-        .await?;
+        let kept: Option<(String, u32)> =
+            sqlx::query_as("DELETE FROM reservations WHERE order_id = ? RETURNING sku, quantity")
+                .bind(order_id)
+                .fetch_optional(&mut *transaction)
+                .await?;
         if let Some((sku, quantity)) = kept {
             sqlx::query("UPDATE stock SET available = available + ? WHERE sku = ?")
                 .bind(quantity)

@@ -1,8 +1,8 @@
 use resilience::rate_limiter;
 
 use super::{
-    InventoryClient, InventoryError, Order, OrderError, OrderRequest, OrderStore,
-    PaymentCallError, PaymentClient, PaymentState, Product, in_progress::InProgress,
+    InventoryClient, InventoryError, Order, OrderError, OrderRequest, OrderStore, PaymentCallError,
+    PaymentClient, PaymentState, Product, in_progress::InProgress,
 };
 use crate::{
     inventory::{Release, Reservation},

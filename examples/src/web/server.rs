@@ -33,9 +33,10 @@ impl Server {
             // The sender going away is a stop as well.
             let _ = stopped.wait_for(|stop| *stop).await;
         };
-        let task = tokio::spawn(async move {
-            axum::serve(listener, app).with_graceful_shutdown(until).await
-        });
+        let task =
+            tokio::spawn(
+                async move { axum::serve(listener, app).with_graceful_shutdown(until).await },
+            );
         Ok(Self { address, stop, task })
     }
 

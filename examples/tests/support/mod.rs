@@ -1,0 +1,109 @@
+//! A whole system of its own for each test, asked over real HTTP on loopback.
+
+#![allow(dead_code, reason = "every test file uses another part of it")]
+
+pub mod database;
+
+use std::time::{Duration, Instant};
+
+use examples::{faults::FaultPlan, system::System};
+use reqwest::{Client, RequestBuilder};
+use resilience::{Resilience, config::Config};
+use serde_json::{Value, json};
+
+pub struct World {
+    pub system: System,
+    pub registry: Resilience,
+    client: Client,
+}
+
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub retry_after: Option<String>,
+    pub body: Value,
+    pub took: Duration,
+}
+
+impl World {
+    /// Starts a system with the example's own declarations, changed in these keys.
+    pub async fn start(changes: &[(&str, &str)]) -> Self {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/resilience.yaml");
+        let config = Config::builder().file(file).env(false);
+        let config = changes.iter().fold(config, |config, (key, value)| config.set(key, value));
+        let registry = Resilience::from_config(config.load().unwrap()).unwrap();
+        let system = System::start(&registry).await.unwrap();
+        let client = Client::builder().no_proxy().build().unwrap();
+        Self { system, registry, client }
+    }
+
+    pub async fn order(&self, body: &Value) -> Answer {
+        let url = format!("{}/orders", self.system.order.url());
+        answer(self.client.post(url).json(body)).await
+    }
+
+    pub async fn raw_order(&self, body: Vec<u8>) -> Answer {
+        let url = format!("{}/orders", self.system.order.url());
+        answer(self.client.post(url).header("content-type", "application/json").body(body)).await
+    }
+
+    pub async fn pay(&self, key: &str, body: &Value) -> Answer {
+        let url = format!("{}/payments", self.system.payment.url());
+        answer(self.client.post(url).header("Idempotency-Key", key).json(body)).await
+    }
+
+    pub async fn post(&self, url: String, body: &Value) -> Answer {
+        answer(self.client.post(url).json(body)).await
+    }
+
+    pub async fn get(&self, url: String) -> Answer {
+        answer(self.client.get(url)).await
+    }
+
+    /// The payment that belongs to a placed order.
+    pub async fn payment_of(&self, order: &Answer) -> Answer {
+        let id = order.body["order_id"].as_str().expect("an order");
+        self.get(format!("{}/payments/order-{id}", self.system.payment.url())).await
+    }
+
+    pub async fn ledger(&self) -> Vec<Value> {
+        let ledger = self.get(format!("{}/ledger", self.system.provider.url())).await;
+        ledger.body["charges"].as_array().expect("a list").clone()
+    }
+
+    pub async fn provider_faults(&self, plan: FaultPlan) {
+        self.faults(&self.system.provider.url(), plan).await;
+    }
+
+    pub async fn inventory_faults(&self, plan: FaultPlan) {
+        self.faults(&self.system.inventory.url(), plan).await;
+    }
+
+    async fn faults(&self, base: &str, plan: FaultPlan) {
+        let answer = answer(self.client.put(format!("{base}/faults")).json(&plan)).await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+    }
+}
+
+pub fn book(user_id: i64) -> Value {
+    json!({ "user_id": user_id, "sku": "book", "quantity": 1, "amount": 12_000 })
+}
+
+/// Looks until something is so; the time is only there for a test that fails.
+pub async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
+    let start = Instant::now();
+    while !is_so().await {
+        assert!(start.elapsed() < Duration::from_secs(10), "waited in vain until {what}");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+async fn answer(request: RequestBuilder) -> Answer {
+    let start = Instant::now();
+    let response = request.send().await.unwrap();
+    let status = response.status().as_u16();
+    let retry_after =
+        response.headers().get("retry-after").map(|value| value.to_str().unwrap().to_owned());
+    let body = serde_json::from_slice(&response.bytes().await.unwrap()).unwrap_or_default();
+    Answer { status, retry_after, body, took: start.elapsed() }
+}
