@@ -1,5 +1,7 @@
 //! The same system as separate processes.
 
+#![allow(clippy::unwrap_used, reason = "a failure here fails the test")]
+
 mod support;
 
 use std::{

@@ -32,7 +32,7 @@ pub struct SceneReport {
 /// One promise, and what became of it.
 #[derive(Debug, Clone, Serialize)]
 struct Promise {
-    promise: &'static str,
+    text: &'static str,
     measured: String,
     kept: bool,
 }
@@ -51,14 +51,9 @@ impl SceneReport {
     }
 
     /// Takes note of what was measured for a promise, and whether that keeps it.
-    pub(super) fn promise(
-        &mut self,
-        promise: &'static str,
-        measured: impl fmt::Display,
-        kept: bool,
-    ) {
+    pub(super) fn promise(&mut self, text: &'static str, measured: impl fmt::Display, kept: bool) {
         self.kept &= kept;
-        self.promises.push(Promise { promise, measured: measured.to_string(), kept });
+        self.promises.push(Promise { text, measured: measured.to_string(), kept });
     }
 
     /// Takes note of what the library itself says.
@@ -69,9 +64,9 @@ impl SceneReport {
 
 impl fmt::Display for SceneReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for Promise { promise, measured, kept } in &self.promises {
+        for Promise { text, measured, kept } in &self.promises {
             let verdict = if *kept { "kept  " } else { "BROKEN" };
-            writeln!(f, "  {verdict}  {promise}")?;
+            writeln!(f, "  {verdict}  {text}")?;
             writeln!(f, "          measured: {measured}")?;
         }
         for (name, value) in &self.metrics {

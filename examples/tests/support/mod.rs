@@ -1,6 +1,7 @@
 //! A whole system of its own for each test, asked over real HTTP on loopback.
 
 #![allow(dead_code, reason = "every test file uses another part of it")]
+#![allow(clippy::unwrap_used, reason = "a failure here fails the test")]
 
 pub mod database;
 

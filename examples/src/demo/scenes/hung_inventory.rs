@@ -44,11 +44,11 @@ pub(in crate::demo) async fn run(stage: &Stage, report: &mut SceneReport) -> Res
         usize::try_from(free) == Ok(SLOTS),
     );
     stage.breaker_metrics(report, "inventoryCb");
-    let state = stage.breaker("inventoryCb").state();
+    let after = stage.breaker("inventoryCb").state();
     report.promise(
         "our own limit is no failure of the inventory: its breaker stays CLOSED",
-        state,
-        state == State::Closed,
+        after,
+        after == State::Closed,
     );
     Ok(())
 }

@@ -46,7 +46,7 @@ async fn place_orders(stage: &Stage, report: &mut SceneReport) -> Result<(), Dem
     let progress = Progress::new("orders", SLOW_ORDERS + QUICK_ORDERS);
     let slow = answers((0..SLOW_ORDERS).map(|_| stage.traffic.order(&base)), &progress).await?;
     let counted = breaker.metrics().failed_calls;
-    let state = breaker.state();
+    let then = breaker.state();
     stage.entrance_is_free().await?;
     let mut quick = Vec::new();
     for _ in 0..QUICK_ORDERS {
@@ -66,8 +66,8 @@ async fn place_orders(stage: &Stage, report: &mut SceneReport) -> Result<(), Dem
     report.promise("while the breaker is closed, after about 2 s", latency, cut);
     report.promise(
         "the breaker counts every timeout, and opens",
-        format!("{counted} of {SLOW_ORDERS} counted, then {state}"),
-        usize::try_from(counted) == Ok(SLOW_ORDERS) && state == State::Open,
+        format!("{counted} of {SLOW_ORDERS} counted, then {then}"),
+        usize::try_from(counted) == Ok(SLOW_ORDERS) && then == State::Open,
     );
     let latency = latencies(&quick);
     let fast = latency.max() < QUICK;
