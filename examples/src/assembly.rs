@@ -3,7 +3,7 @@
 use std::{io, path::Path};
 
 use axum::Router;
-use resilience::{Resilience, config::ConfigError};
+use resilience::{ConfigError, Resilience};
 
 use crate::{
     inventory::{self, StockStore},

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use resilience::config::{Config, ConfigError, Format};
+use resilience::{Config, ConfigError, config::Format};
 
 /// The declarations that are built in, for a start without any file.
 pub const EMBEDDED: &str = include_str!("../resilience.yaml");

@@ -2,7 +2,7 @@
 
 mod support;
 
-use examples::faults::FaultPlan;
+use examples::{assembly, faults::FaultPlan, web::Server};
 use serde_json::json;
 use support::{World, book, until};
 
@@ -49,7 +49,7 @@ async fn declined_payments_say_nothing_about_the_provider() {
     }
     for name in ["paymentCb", "paymentServiceCb"] {
         let breaker = world.registry.circuit_breaker(name);
-        assert_eq!(breaker.state(), resilience::State::Closed, "{name}");
+        assert_eq!(breaker.state(), resilience::circuit_breaker::State::Closed, "{name}");
         assert_eq!(breaker.metrics().buffered_calls, 0, "{name}");
     }
 }
@@ -114,4 +114,64 @@ async fn products_are_read_without_any_other_service() {
     assert_eq!((book.status, &book.body["price"]), (200, &json!(12_000)));
     assert_eq!(world.get(format!("{base}/products/nothing")).await.status, 404);
     assert_eq!(world.get(format!("{base}/products")).await.body.as_array().map(Vec::len), Some(3));
+}
+
+#[tokio::test]
+async fn a_key_that_comes_again_names_the_same_order() {
+    let world = World::start(&[]).await;
+    let first = world.keyed_order("k", &book(1)).await;
+    let again = world.keyed_order("k", &book(1)).await;
+    assert_eq!(first.status, 200, "{first:?}");
+    assert_eq!((again.status, again.body), (200, first.body));
+    assert_eq!(world.ledger().await.len(), 1);
+
+    let other = world.keyed_order("k", &book(2)).await;
+    assert_eq!((other.status, &other.body["error"]), (422, &json!("IDEMPOTENCY_KEY_REUSED")));
+}
+
+#[tokio::test]
+async fn a_refused_order_can_be_placed_again_under_its_key() {
+    let world = World::start(&[]).await;
+    for fault in [
+        FaultPlan { error_rate: 1.0, ..FaultPlan::default() },
+        FaultPlan { drop_rate: 1.0, ..FaultPlan::default() },
+    ] {
+        world.inventory_faults(fault).await;
+        assert_eq!(world.keyed_order("k", &book(1)).await.status, 503, "{fault:?}");
+    }
+    world.inventory_faults(FaultPlan::default()).await;
+    let again = world.keyed_order("k", &book(1)).await;
+    assert_eq!((again.status, &again.body["status"]), (200, &json!("CONFIRMED")));
+    assert_eq!(world.ledger().await.len(), 1);
+}
+
+#[tokio::test]
+async fn an_order_left_pending_is_not_undone_by_a_second_attempt_that_fails() {
+    let world = World::start(&[]).await;
+    world.provider_faults(FaultPlan { drop_rate: 1.0, ..FaultPlan::default() }).await;
+    let pending = world.keyed_order("k", &book(1)).await;
+    assert_eq!((pending.status, &pending.body["payment_status"]), (200, &json!("PENDING")));
+    world.inventory_faults(FaultPlan { error_rate: 1.0, ..FaultPlan::default() }).await;
+    assert_eq!(world.keyed_order("k", &book(1)).await.status, 503);
+    let id = pending.body["order_id"].as_str().expect("an id");
+    let kept = world.get(format!("{}/orders/{id}", world.system.order.url())).await;
+    assert_eq!(kept.status, 200, "it may have been charged");
+}
+
+#[tokio::test]
+async fn a_payment_service_that_is_down_leaves_orders_pending() {
+    let world = World::start(&[]).await;
+    let directory = tempfile::tempdir().unwrap();
+    let nobody = support::refusing_url();
+    let (database, inventory) = (directory.path().join("order.db"), world.system.inventory.url());
+    let app = assembly::order(&world.registry, &database, &inventory, &nobody).await.unwrap();
+    let order = Server::start(0, app).await.unwrap();
+
+    let placed = world.post(format!("{}/orders", order.url()), &book(1)).await;
+    assert_eq!((placed.status, &placed.body["payment_status"]), (200, &json!("PENDING")));
+    let failed = world.registry.circuit_breaker("paymentServiceCb").metrics().failed_calls;
+    assert_eq!(failed, 1, "the fallback hides nothing from the breaker");
+    let retry = world.registry.retry("reconnect").metrics();
+    assert_eq!(retry.failed_with_retry, 1, "a refused connection is tried once more: {retry:?}");
+    assert_eq!(retry.total_calls, 3, "one call to the inventory, two to the payment: {retry:?}");
 }

@@ -30,7 +30,7 @@ async fn every_timeout_counts_and_an_open_breaker_leaves_the_provider_alone() {
     }
     let breaker = world.registry.circuit_breaker("paymentCb");
     assert_eq!(breaker.metrics().failed_calls, 5);
-    assert_eq!(breaker.state(), resilience::State::Open);
+    assert_eq!(breaker.state(), resilience::circuit_breaker::State::Open);
 
     let placed = world.order(&book(6)).await;
     assert_eq!((placed.status, &placed.body["payment_status"]), (200, &json!("PENDING")));

@@ -5,7 +5,7 @@
 mod support;
 
 use std::{
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Read},
     process::{Child, Command, Stdio},
 };
 
@@ -71,13 +71,43 @@ fn a_mistake_in_the_configuration_stops_the_start_and_is_named() {
     let file = directory.path().join("wrong.yaml");
     std::fs::write(&file, "ratelimiter:\n  instances:\n    orderRl:\n      limit_for_perod: 10\n")
         .unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_order"))
+    let child = Command::new(env!("CARGO_BIN_EXE_order"))
         .args(["--port", "0", "--config"])
         .arg(&file)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A service that starts all the same prints its address; killing it then fails the test.
+    let mut service = Service { child, url: String::new() };
+    let mut line = String::new();
+    BufReader::new(service.child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "", "it started");
+    let mut message = String::new();
+    service.child.stderr.take().unwrap().read_to_string(&mut message).unwrap();
+    assert_eq!(service.child.wait().unwrap().code(), Some(1));
+    assert!(message.contains("limit_for_perod"), "{message}");
+    assert!(message.contains("limit_for_period"), "{message}");
+}
+
+#[test]
+fn a_broken_promise_is_exit_status_1_and_says_so_to_machines() {
+    // One order a second is less than what scene 1 promises to serve.
+    let output = Command::new(env!("CARGO_BIN_EXE_demo"))
+        .args(["--scene", "1", "--json"])
+        .env("RESILIENCE_RATELIMITER_INSTANCES_ORDERRL_LIMITFORPERIOD", "1")
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(1));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["kept"], false, "{report}");
+    assert_eq!(report["scenes"][0]["scene"], 1, "{report}");
+}
+
+#[test]
+fn a_scene_that_does_not_exist_is_refused_with_those_that_do() {
+    let output = Command::new(env!("CARGO_BIN_EXE_demo")).args(["--scene", "99"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
     let message = String::from_utf8_lossy(&output.stderr);
-    assert!(message.contains("limit_for_perod"), "{message}");
-    assert!(message.contains("limit_for_period"), "{message}");
+    assert!(message.contains("the scenes are 1, 2, 4, 5"), "{message}");
 }

@@ -38,6 +38,13 @@ async fn what_does_not_exist_is_404_with_the_systems_own_body() {
 }
 
 #[tokio::test]
+async fn a_method_that_a_path_does_not_take_is_405_with_the_systems_own_body() {
+    let world = World::start(&[]).await;
+    let answer = world.get(format!("{}/orders", world.system.order.url())).await;
+    assert_eq!((answer.status, &answer.body["error"]), (405, &json!("METHOD_NOT_ALLOWED")));
+}
+
+#[tokio::test]
 async fn faults_out_of_range_are_400_and_faults_are_switched_on_simulated_services_only() {
     let world = World::start(&[]).await;
     let client = reqwest::Client::builder().no_proxy().build().unwrap();

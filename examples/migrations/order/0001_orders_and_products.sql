@@ -11,13 +11,15 @@ INSERT INTO products (sku, name, price) VALUES
     ('unicorn', 'A unicorn, sold out for centuries', 99000);
 
 CREATE TABLE orders (
-    order_id       TEXT    PRIMARY KEY,
-    user_id        INTEGER NOT NULL,
-    sku            TEXT    NOT NULL,
-    quantity       INTEGER NOT NULL CHECK (quantity > 0),
-    amount         INTEGER NOT NULL CHECK (amount > 0),
-    status         TEXT    NOT NULL CHECK (status IN ('ORDERED', 'CONFIRMED')),
-    payment_status TEXT    NOT NULL CHECK (payment_status IN ('PENDING', 'APPROVED', 'REJECTED')),
+    order_id        TEXT    PRIMARY KEY,
+    -- What the client calls the order, if it calls it anything.
+    idempotency_key TEXT    UNIQUE,
+    user_id         INTEGER NOT NULL,
+    sku             TEXT    NOT NULL,
+    quantity        INTEGER NOT NULL CHECK (quantity > 0),
+    amount          INTEGER NOT NULL CHECK (amount > 0),
+    status          TEXT    NOT NULL CHECK (status IN ('ORDERED', 'CONFIRMED')),
+    payment_status  TEXT    NOT NULL CHECK (payment_status IN ('PENDING', 'APPROVED', 'REJECTED')),
     -- An order is confirmed by its payment and by nothing else.
     CHECK ((status = 'CONFIRMED') = (payment_status = 'APPROVED'))
 ) STRICT;

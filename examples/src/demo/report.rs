@@ -32,6 +32,7 @@ pub struct SceneReport {
 /// One promise, and what became of it.
 #[derive(Debug, Clone, Serialize)]
 struct Promise {
+    #[serde(rename = "promise")]
     text: &'static str,
     measured: String,
     kept: bool,
@@ -73,5 +74,36 @@ impl fmt::Display for SceneReport {
             writeln!(f, "          metric:   {name} = {value}")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::demo::scene::SCENES;
+
+    #[test]
+    fn one_broken_promise_breaks_the_whole_run() {
+        let mut kept = SceneReport::new(&SCENES[0]);
+        kept.promise("one", "1 of 1", true);
+        let mut broken = SceneReport::new(&SCENES[1]);
+        broken.promise("two", "2 of 3", false);
+        broken.promise("three", "3 of 3", true);
+        assert!(Report::new(vec![kept.clone()], Duration::ZERO).kept);
+        assert!(!Report::new(vec![kept, broken], Duration::ZERO).kept);
+    }
+
+    #[test]
+    fn machines_get_the_promise_the_measurement_and_the_verdict() {
+        let mut scene = SceneReport::new(&SCENES[0]);
+        scene.promise("nobody waits", "p50 1.00 ms", false);
+        scene.metric("paymentCb.state", "OPEN");
+        let json = serde_json::to_value(Report::new(vec![scene], Duration::ZERO)).unwrap();
+        assert_eq!(json["kept"], false);
+        let scene = &json["scenes"][0];
+        assert_eq!(scene["promises"][0]["promise"], "nobody waits");
+        assert_eq!(scene["promises"][0]["measured"], "p50 1.00 ms");
+        assert_eq!(scene["promises"][0]["kept"], false);
+        assert_eq!(scene["metrics"]["paymentCb.state"], "OPEN");
     }
 }

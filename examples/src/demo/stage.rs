@@ -52,13 +52,9 @@ impl Stage {
 
     /// Waits until the entrance lets a full second's worth of orders through again.
     pub(super) async fn entrance_is_free(&self) -> Result<(), DemoError> {
-        let (entrance, limit) = (self.entrance(), self.order_limit());
+        let entrance = self.entrance();
+        let limit = i64::from(entrance.config().limit_for_period());
         until("the entrance is free", || entrance.available_permissions() >= limit).await
-    }
-
-    /// How many orders a second may be placed.
-    pub(super) fn order_limit(&self) -> i64 {
-        i64::from(self.entrance().config().limit_for_period())
     }
 
     pub(super) async fn provider_faults(&self, plan: FaultPlan) -> Result<(), DemoError> {

@@ -86,6 +86,15 @@ impl OrderRequest {
 }
 
 impl Order {
+    /// Says whether the order is what this request asks for.
+    pub fn answers(&self, request: &OrderRequest) -> bool {
+        let OrderRequest { user_id, sku, quantity, amount } = request;
+        self.user_id == *user_id
+            && self.sku == *sku
+            && self.quantity == *quantity
+            && self.amount == *amount
+    }
+
     /// The key under which this order is paid, the same on every attempt.
     pub fn payment_key(&self) -> String {
         format!("order-{}", self.order_id)

@@ -12,6 +12,9 @@ pub enum OrderError {
     /// The same order is being placed right now: a double click.
     #[error("the order is already in progress")]
     InProgress,
+    /// The client's key names another order.
+    #[error("the idempotency key was used for another order")]
+    KeyReused,
     /// The inventory keeps nothing for the order.
     #[error(transparent)]
     Inventory(#[from] InventoryError),
@@ -34,6 +37,7 @@ impl From<OrderError> for ApiError {
             OrderError::InProgress => {
                 Self::new(StatusCode::CONFLICT, "ALREADY_IN_PROGRESS", message)
             }
+            OrderError::KeyReused => Self::key_reused(),
             OrderError::Inventory(error) => error.into(),
             OrderError::Declined(order) => {
                 Self::new(StatusCode::PAYMENT_REQUIRED, "PAYMENT_DECLINED", message)

@@ -35,6 +35,9 @@ impl OrderService {
 
     /// Places an order and pays it.
     ///
+    /// A key that comes again gets the order that it named the first time; one that was left
+    /// unfinished is gone on with.
+    ///
     /// # Errors
     ///
     /// If it was not placed, or its payment was declined. A payment whose outcome is unknown is no
@@ -55,12 +58,20 @@ impl OrderService {
             None => Click::Request(request.clone()),
         };
         let _turn = self.clicks.begin(click).ok_or(OrderError::InProgress)?;
+        if let Some(key) = key
+            && let Some(order) = self.store.find_by_key(key).await?
+        {
+            return self.go_on(order, &request).await;
+        }
         let order = request.into_order()?;
 
         // The order is written down before anything is asked of others: whatever happens from here
         // on, what was reserved or charged for it can be traced.
-        self.store.insert(&order).await?;
-        self.reserve(&order).await?;
+        self.store.insert(key, &order).await?;
+        if let Err(error) = self.reserve(&order).await {
+            self.undo(&order, &error).await?;
+            return Err(error.into());
+        }
         self.pay(order).await
     }
 
@@ -96,19 +107,26 @@ impl OrderService {
         self.store.is_ready().await
     }
 
-    async fn reserve(&self, order: &Order) -> Result<(), OrderError> {
+    /// Takes up an order again: reserving and paying twice under its names happens once.
+    async fn go_on(&self, order: Order, request: &OrderRequest) -> Result<Order, OrderError> {
+        if !order.answers(request) {
+            return Err(OrderError::KeyReused);
+        }
+        if order.payment_status != PaymentState::Pending {
+            return show(order);
+        }
+        // It may have been charged already: whatever fails now, the order is not undone.
+        self.reserve(&order).await?;
+        self.pay(order).await
+    }
+
+    async fn reserve(&self, order: &Order) -> Result<(), InventoryError> {
         let reservation = Reservation {
             order_id: order.order_id.clone(),
             sku: order.sku.clone(),
             quantity: order.quantity,
         };
-        match self.inventory.reserve(&reservation).await {
-            Ok(()) => Ok(()),
-            Err(error) => {
-                self.undo(order, &error).await?;
-                Err(error.into())
-            }
-        }
+        self.inventory.reserve(&reservation).await
     }
 
     /// Withdraws an order that has no reservation, or gives back the one it may have.
@@ -133,9 +151,13 @@ impl OrderService {
         };
         let order = order.with_payment(state);
         self.store.update_payment(&order).await?;
-        match state {
-            PaymentState::Rejected => Err(OrderError::Declined(Box::new(order))),
-            PaymentState::Approved | PaymentState::Pending => Ok(order),
-        }
+        show(order)
+    }
+}
+
+fn show(order: Order) -> Result<Order, OrderError> {
+    match order.payment_status {
+        PaymentState::Rejected => Err(OrderError::Declined(Box::new(order))),
+        PaymentState::Approved | PaymentState::Pending => Ok(order),
     }
 }

@@ -25,17 +25,18 @@ impl OrderStore {
         Ok(Self { pool })
     }
 
-    /// Writes down a new order.
+    /// Writes down a new order, under the client's key if it gave one.
     ///
     /// # Errors
     ///
-    /// If the database fails.
-    pub async fn insert(&self, order: &Order) -> sqlx::Result<()> {
+    /// If the key names an order already or the database fails.
+    pub async fn insert(&self, key: Option<&str>, order: &Order) -> sqlx::Result<()> {
         sqlx::query(
             "INSERT INTO orders \
-             (order_id, user_id, sku, quantity, amount, status, payment_status) \
-             VALUES (?, ?, ?, ?, ?, ?, ?)",
+             (idempotency_key, order_id, user_id, sku, quantity, amount, status, payment_status) \
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         )
+        .bind(key)
         .bind(&order.order_id)
         .bind(order.user_id)
         .bind(&order.sku)
@@ -87,6 +88,18 @@ impl OrderStore {
     pub async fn find(&self, order_id: &str) -> sqlx::Result<Option<Order>> {
         sqlx::query_as("SELECT * FROM orders WHERE order_id = ?")
             .bind(order_id)
+            .fetch_optional(&self.pool)
+            .await
+    }
+
+    /// Finds the order that the client's key names.
+    ///
+    /// # Errors
+    ///
+    /// If the database fails.
+    pub async fn find_by_key(&self, key: &str) -> sqlx::Result<Option<Order>> {
+        sqlx::query_as("SELECT * FROM orders WHERE idempotency_key = ?")
+            .bind(key)
             .fetch_optional(&self.pool)
             .await
     }

@@ -3,7 +3,7 @@ use std::{io, net::SocketAddr};
 use axum::{
     Router,
     extract::{DefaultBodyLimit, Request},
-    http::{Method, Uri},
+    http::{Method, StatusCode, Uri},
     middleware::{self, Next},
 };
 use resilience::Resilience;
@@ -70,6 +70,10 @@ pub fn finish(routes: Router, registry: &Resilience) -> Router {
     routes
         .fallback(|method: Method, uri: Uri| async move {
             ApiError::not_found(format!("{method} {}", uri.path()))
+        })
+        .method_not_allowed_fallback(|method: Method, uri: Uri| async move {
+            let message = format!("{} does not take {method}", uri.path());
+            ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", message)
         })
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .layer(middleware::from_fn(move |request: Request, next: Next| {

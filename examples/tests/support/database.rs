@@ -9,14 +9,14 @@ async fn open(path: &Path) -> SqliteConnection {
 }
 
 /// Asserts that nobody holds the write lock, which every open writing transaction does.
-pub async fn assert_writable(path: &Path) {
+pub(crate) async fn assert_writable(path: &Path) {
     let mut connection = open(path).await;
     sqlx::query("BEGIN IMMEDIATE").execute(&mut connection).await.expect("nobody is writing");
     sqlx::query("ROLLBACK").execute(&mut connection).await.unwrap();
 }
 
 /// The status of the only payment, as others see it: nothing before it is committed.
-pub async fn committed_payment_status(path: &Path) -> Option<String> {
+pub(crate) async fn committed_payment_status(path: &Path) -> Option<String> {
     let mut connection = open(path).await;
     sqlx::query_scalar("SELECT status FROM payments").fetch_optional(&mut connection).await.unwrap()
 }

@@ -3,80 +3,85 @@
 #![allow(dead_code, reason = "every test file uses another part of it")]
 #![allow(clippy::unwrap_used, reason = "a failure here fails the test")]
 
-pub mod database;
+pub(crate) mod database;
 
 use std::time::{Duration, Instant};
 
 use examples::{faults::FaultPlan, system::System};
 use reqwest::{Client, RequestBuilder};
-use resilience::{Resilience, config::Config};
+use resilience::{Config, Resilience};
 use serde_json::{Value, json};
 
-pub struct World {
-    pub system: System,
-    pub registry: Resilience,
+pub(crate) struct World {
+    pub(crate) system: System,
+    pub(crate) registry: Resilience,
     client: Client,
 }
 
 #[derive(Debug)]
-pub struct Answer {
-    pub status: u16,
-    pub retry_after: Option<String>,
-    pub body: Value,
-    pub took: Duration,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) retry_after: Option<String>,
+    pub(crate) body: Value,
+    pub(crate) took: Duration,
 }
 
 impl World {
     /// Starts a system with the example's own declarations, changed in these keys.
-    pub async fn start(changes: &[(&str, &str)]) -> Self {
+    pub(crate) async fn start(changes: &[(&str, &str)]) -> Self {
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/resilience.yaml");
         let config = Config::builder().file(file).env(false);
-        let config = changes.iter().fold(config, |config, (key, value)| config.set(key, value));
+        let config = changes.iter().fold(config, |config, (key, value)| config.set(*key, *value));
         let registry = Resilience::from_config(config.load().unwrap()).unwrap();
         let system = System::start(&registry).await.unwrap();
         let client = Client::builder().no_proxy().build().unwrap();
         Self { system, registry, client }
     }
 
-    pub async fn order(&self, body: &Value) -> Answer {
+    pub(crate) async fn order(&self, body: &Value) -> Answer {
         let url = format!("{}/orders", self.system.order.url());
         answer(self.client.post(url).json(body)).await
     }
 
-    pub async fn raw_order(&self, body: Vec<u8>) -> Answer {
+    pub(crate) async fn keyed_order(&self, key: &str, body: &Value) -> Answer {
+        let url = format!("{}/orders", self.system.order.url());
+        answer(self.client.post(url).header("Idempotency-Key", key).json(body)).await
+    }
+
+    pub(crate) async fn raw_order(&self, body: Vec<u8>) -> Answer {
         let url = format!("{}/orders", self.system.order.url());
         answer(self.client.post(url).header("content-type", "application/json").body(body)).await
     }
 
-    pub async fn pay(&self, key: &str, body: &Value) -> Answer {
+    pub(crate) async fn pay(&self, key: &str, body: &Value) -> Answer {
         let url = format!("{}/payments", self.system.payment.url());
         answer(self.client.post(url).header("Idempotency-Key", key).json(body)).await
     }
 
-    pub async fn post(&self, url: String, body: &Value) -> Answer {
+    pub(crate) async fn post(&self, url: String, body: &Value) -> Answer {
         answer(self.client.post(url).json(body)).await
     }
 
-    pub async fn get(&self, url: String) -> Answer {
+    pub(crate) async fn get(&self, url: String) -> Answer {
         answer(self.client.get(url)).await
     }
 
     /// The payment that belongs to a placed order.
-    pub async fn payment_of(&self, order: &Answer) -> Answer {
+    pub(crate) async fn payment_of(&self, order: &Answer) -> Answer {
         let id = order.body["order_id"].as_str().expect("an order");
         self.get(format!("{}/payments/order-{id}", self.system.payment.url())).await
     }
 
-    pub async fn ledger(&self) -> Vec<Value> {
+    pub(crate) async fn ledger(&self) -> Vec<Value> {
         let ledger = self.get(format!("{}/ledger", self.system.provider.url())).await;
         ledger.body["charges"].as_array().expect("a list").clone()
     }
 
-    pub async fn provider_faults(&self, plan: FaultPlan) {
+    pub(crate) async fn provider_faults(&self, plan: FaultPlan) {
         self.faults(&self.system.provider.url(), plan).await;
     }
 
-    pub async fn inventory_faults(&self, plan: FaultPlan) {
+    pub(crate) async fn inventory_faults(&self, plan: FaultPlan) {
         self.faults(&self.system.inventory.url(), plan).await;
     }
 
@@ -86,12 +91,18 @@ impl World {
     }
 }
 
-pub fn book(user_id: i64) -> Value {
+pub(crate) fn book(user_id: i64) -> Value {
     json!({ "user_id": user_id, "sku": "book", "quantity": 1, "amount": 12_000 })
 }
 
+/// The address of a port that was free a moment ago, where nobody listens.
+pub(crate) fn refusing_url() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    format!("http://{}", listener.local_addr().unwrap())
+}
+
 /// Looks until something is so; the time is only there for a test that fails.
-pub async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
+pub(crate) async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
     let start = Instant::now();
     while !is_so().await {
         assert!(start.elapsed() < Duration::from_secs(10), "waited in vain until {what}");

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use resilience::State;
+use resilience::circuit_breaker::State;
 
 use crate::{
     demo::{

@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use resilience::State;
+use resilience::circuit_breaker::State;
 use tokio::sync::oneshot;
 
 use crate::{
