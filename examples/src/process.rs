@@ -1,8 +1,10 @@
 //! What the separate binaries have in common: arguments, start, signals, end.
 
 use std::{
+    io::IsTerminal,
     path::{Path, PathBuf},
     process::ExitCode,
+    time::Duration,
 };
 
 use axum::Router;
@@ -12,6 +14,9 @@ use tempfile::TempDir;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{assembly::StartError, settings, web::Server};
+
+/// How long requests under way may hold up the end of a process.
+const GRACE: Duration = Duration::from_secs(10);
 
 /// The arguments of every service.
 #[derive(Debug, Clone, Args)]
@@ -66,12 +71,13 @@ impl Common {
     ///
     /// If the configuration is wrong.
     pub fn prepare(&self) -> Result<Resilience, StartError> {
-        tracing_subscriber::fmt().with_writer(std::io::stderr).init();
+        let ansi = std::io::stderr().is_terminal();
+        tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(ansi).init();
         Ok(resilience::init(settings::load(self.config.as_deref())?)?)
     }
 }
 
-/// Serves `app` until SIGTERM or ctrl-c, then lets the requests under way finish.
+/// Serves `app` until SIGTERM or ctrl-c, then lets the requests under way finish, for 10 s at most.
 ///
 /// # Errors
 ///
@@ -85,7 +91,12 @@ pub async fn serve(name: &str, port: u16, app: Router) -> Result<(), StartError>
         interrupted = tokio::signal::ctrl_c() => interrupted?,
     }
     tracing::info!("{name} stops");
-    Ok(server.stop().await?)
+    if let Ok(stopped) = tokio::time::timeout(GRACE, server.stop()).await {
+        stopped?;
+    } else {
+        tracing::warn!("{name} leaves requests unanswered");
+    }
+    Ok(())
 }
 
 /// Turns the end of a service into the status of its process.

@@ -61,6 +61,8 @@ impl PaymentService {
         if let Created::Existing(payment) = self.store.create(key, request).await? {
             return replay(payment, request);
         }
+        // A charge that an open breaker kept from being asked for is unknown as well: there is one
+        // way to settle what was not answered, and it asks under the same key.
         let status = match self.provider.charge(key, request.amount).await {
             Ok(Verdict::Approved) => PaymentStatus::Approved,
             Err(ProviderError::Declined) => PaymentStatus::Rejected,
