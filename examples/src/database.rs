@@ -1,0 +1,32 @@
+//! `SQLite` files: one for each service, as services do not share tables.
+
+use std::{path::Path, time::Duration};
+
+use sqlx::{
+    SqlitePool,
+    migrate::Migrator,
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+};
+
+/// Opens the database at `path`, creates it if it is missing, and brings its tables up to date.
+///
+/// # Errors
+///
+/// If the file cannot be opened or a migration fails.
+pub async fn open(path: &Path, migrator: &Migrator) -> Result<SqlitePool, sqlx::Error> {
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .create_if_missing(true)
+        // Readers do not wait for the writer: product reads stay fast while orders are written.
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Normal)
+        .busy_timeout(Duration::from_secs(5));
+    let pool = SqlitePoolOptions::new().max_connections(4).connect_with(options).await?;
+    migrator.run(&pool).await?;
+    Ok(pool)
+}
+
+/// Says whether the database answers.
+pub async fn is_ready(pool: &SqlitePool) -> bool {
+    sqlx::query("SELECT 1").execute(pool).await.is_ok()
+}

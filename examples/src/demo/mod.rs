@@ -1,0 +1,14 @@
+//! The demo: scripted scenes on the running system, and a report of what was promised and measured.
+
+mod latency;
+mod progress;
+mod report;
+mod runner;
+mod scene;
+mod scenes;
+mod stage;
+mod traffic;
+
+pub use latency::Latencies;
+pub use report::{Report, SceneReport};
+pub use runner::{DemoError, Options, run};

@@ -1,0 +1,93 @@
+use std::time::Instant;
+
+use clap::Parser;
+
+use super::{
+    report::{Report, SceneReport},
+    scene::{SCENES, Scene},
+    stage::Stage,
+};
+use crate::{assembly::StartError, settings};
+
+/// Starts the whole system on loopback, lets its parts fail, and checks what was promised.
+///
+/// The exit status is 0 if every promise was kept, 1 if one was broken, 2 if the system did not
+/// start or could not be brought back to where a scene starts.
+#[derive(Debug, Clone, Parser)]
+#[command(version)]
+pub struct Options {
+    /// Run this scene only
+    #[arg(long, value_name = "N", value_parser = known)]
+    scene: Option<u8>,
+    /// Print the report as JSON, for machines
+    #[arg(long)]
+    json: bool,
+}
+
+/// Why the demo itself failed; a broken promise is no error but part of the report.
+#[derive(Debug, thiserror::Error)]
+pub enum DemoError {
+    /// The system did not start.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// A request of the demo got no answer.
+    #[error("a request of the demo got no answer: {0}")]
+    Traffic(#[from] reqwest::Error),
+    /// The system did not come to the state from which a scene starts.
+    #[error("waited in vain until {0}")]
+    Waited(&'static str),
+    /// The report cannot be written.
+    #[error("the report cannot be written: {0}")]
+    Report(#[from] serde_json::Error),
+}
+
+fn known(number: &str) -> Result<u8, String> {
+    let known = SCENES.iter().map(|scene| scene.number);
+    known.clone().find(|known| number == known.to_string()).ok_or_else(|| {
+        let known: Vec<_> = known.map(|number| number.to_string()).collect();
+        format!("the scenes are {}", known.join(", "))
+    })
+}
+
+impl Options {
+    fn wants(&self, scene: &Scene) -> bool {
+        self.scene.is_none_or(|wanted| wanted == scene.number)
+    }
+}
+
+/// Runs the scenes, prints what was promised and measured, and returns the report.
+///
+/// # Errors
+///
+/// If the system does not start or does not answer.
+pub async fn run(options: &Options) -> Result<Report, DemoError> {
+    let started = Instant::now();
+    let registry = resilience::init(settings::load(None).map_err(StartError::from)?)
+        .map_err(StartError::from)?;
+    let stage = Stage::set(registry).await?;
+    let mut scenes = Vec::new();
+    for scene in SCENES.iter().filter(|scene| options.wants(scene)) {
+        if !options.json {
+            println!("Scene {}: {}", scene.number, scene.title);
+        }
+        stage.reset().await?;
+        let mut report = SceneReport::new(scene);
+        // Whatever keeps the scene from its end is the system's failure, not the demo's.
+        if let Err(error) = (scene.run)(&stage, &mut report).await {
+            report.promise("the system answers until the scene is over", error, false);
+        }
+        if !options.json {
+            println!("{report}");
+        }
+        scenes.push(report);
+    }
+    stage.clear().await?;
+    let report = Report::new(scenes, started.elapsed());
+    if options.json {
+        println!("{}", serde_json::to_string_pretty(&report)?);
+    } else {
+        let verdict = if report.kept { "Every promise was kept" } else { "A promise was BROKEN" };
+        println!("{verdict}; the run took {:.1} s.", report.seconds);
+    }
+    Ok(report)
+}

@@ -1,0 +1,6 @@
+//! What happens in each scene, and what is promised.
+
+pub(super) mod all_well;
+pub(super) mod hung_inventory;
+pub(super) mod rush;
+pub(super) mod slow_provider;

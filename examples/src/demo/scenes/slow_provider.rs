@@ -1,0 +1,128 @@
+use std::time::{Duration, Instant};
+
+use resilience::circuit_breaker::State;
+use tokio::sync::oneshot;
+
+use crate::{
+    demo::{
+        DemoError, Latencies,
+        latency::Shown,
+        progress::Progress,
+        report::SceneReport,
+        stage::Stage,
+        traffic::{Answer, answer, answers, latencies},
+    },
+    faults::FaultPlan,
+};
+
+const DELAY_MS: u64 = 5_000;
+/// As many as the breaker wants to see before it decides.
+const SLOW_ORDERS: usize = 5;
+const QUICK_ORDERS: usize = 8;
+/// The time limiter cuts at 2 s; the rest of the order comes on top.
+const CUT: (Duration, Duration) = (Duration::from_millis(1_900), Duration::from_millis(2_500));
+const QUICK: Duration = Duration::from_millis(200);
+const REFUSALS: u32 = 10_000;
+
+pub(in crate::demo) async fn run(stage: &Stage, report: &mut SceneReport) -> Result<(), DemoError> {
+    stage.provider_faults(FaultPlan { delay_ms: DELAY_MS, ..FaultPlan::default() }).await?;
+    let (stop, stopped) = oneshot::channel();
+    let (reads, orders) = tokio::join!(read_products(stage, stopped), async {
+        let orders = place_orders(stage, report).await;
+        // The reader may have failed and gone; its own error tells.
+        let _ = stop.send(());
+        orders
+    });
+    let (reads, ()) = (reads?, orders?);
+    let quick = reads.percentile(99) < QUICK;
+    report.promise("product reads stay fast all along: p99 below 200 ms", reads, quick);
+    Ok(())
+}
+
+async fn place_orders(stage: &Stage, report: &mut SceneReport) -> Result<(), DemoError> {
+    let base = stage.system.order.url();
+    let breaker = stage.breaker("paymentCb");
+
+    let progress = Progress::new("orders", SLOW_ORDERS + QUICK_ORDERS);
+    let slow = answers((0..SLOW_ORDERS).map(|_| stage.traffic.order(&base)), &progress).await?;
+    let counted = breaker.metrics().failed_calls;
+    let then = breaker.state();
+    stage.entrance_is_free().await?;
+    let mut quick = Vec::new();
+    for _ in 0..QUICK_ORDERS {
+        quick.push(answer(stage.traffic.order(&base)).await?);
+        progress.step();
+    }
+    drop(progress);
+
+    let pending = slow.iter().chain(&quick).filter(|a| is_pending(a)).count();
+    report.promise(
+        "every customer gets 200 with ORDERED and PENDING",
+        format!("{pending} of {}", SLOW_ORDERS + QUICK_ORDERS),
+        pending == SLOW_ORDERS + QUICK_ORDERS,
+    );
+    let latency = latencies(&slow);
+    let cut = latency.min() >= CUT.0 && latency.max() <= CUT.1;
+    report.promise("while the breaker is closed, after about 2 s", latency, cut);
+    report.promise(
+        "the breaker counts every timeout, and opens",
+        format!("{counted} of {SLOW_ORDERS} counted, then {then}"),
+        usize::try_from(counted) == Ok(SLOW_ORDERS) && then == State::Open,
+    );
+    let latency = latencies(&quick);
+    let fast = latency.max() < QUICK;
+    report.promise("from then on, within milliseconds", latency, fast);
+    let unknown = count_timeouts(stage, slow.iter().chain(&quick)).await?;
+    report.promise(
+        "every payment is TIMEOUT (unknown), none REJECTED",
+        format!("{unknown} of {} TIMEOUT", SLOW_ORDERS + QUICK_ORDERS),
+        unknown == SLOW_ORDERS + QUICK_ORDERS,
+    );
+    stage.breaker_metrics(report, "paymentCb");
+
+    let start = Instant::now();
+    let refused = (0..REFUSALS).filter(|_| breaker.try_acquire().is_err()).count();
+    let each = start.elapsed() / REFUSALS;
+    report.promise(
+        "a refusal itself takes less than 10 µs",
+        format!("{} each, {refused} refusals", Shown(each)),
+        each < Duration::from_micros(10) && u32::try_from(refused) == Ok(REFUSALS),
+    );
+    Ok(())
+}
+
+fn is_pending(answer: &Answer) -> bool {
+    answer.status == 200
+        && answer.says("status", "ORDERED")
+        && answer.says("payment_status", "PENDING")
+}
+
+async fn count_timeouts(
+    stage: &Stage,
+    orders: impl Iterator<Item = &Answer>,
+) -> Result<usize, DemoError> {
+    let base = stage.system.payment.url();
+    let mut count = 0;
+    for order in orders {
+        let id = order.body["order_id"].as_str().unwrap_or_default();
+        let payment = answer(stage.traffic.get(format!("{base}/payments/order-{id}"))).await?;
+        count += usize::from(payment.says("status", "TIMEOUT"));
+    }
+    Ok(count)
+}
+
+/// Reads a product every 20 ms until told to stop.
+async fn read_products(
+    stage: &Stage,
+    mut stopped: oneshot::Receiver<()>,
+) -> Result<Latencies, DemoError> {
+    let url = format!("{}/products/book", stage.system.order.url());
+    let mut pace = tokio::time::interval(Duration::from_millis(20));
+    let mut reads = Vec::new();
+    loop {
+        tokio::select! {
+            _ = &mut stopped => return Ok(latencies(&reads)),
+            _ = pace.tick() => reads.push(answer(stage.traffic.get(url.clone())).await?),
+        }
+    }
+}

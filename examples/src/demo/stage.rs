@@ -1,0 +1,102 @@
+use std::time::{Duration, Instant};
+
+use resilience::{Bulkhead, CircuitBreaker, RateLimiter, Resilience};
+use serde_json::json;
+
+use super::{
+    DemoError,
+    report::SceneReport,
+    traffic::{Traffic, answer},
+};
+use crate::{faults::FaultPlan, system::System};
+
+const PATIENCE: Duration = Duration::from_secs(10);
+const GLANCE: Duration = Duration::from_millis(2);
+
+/// The running system and the library's own view of it.
+#[derive(Debug)]
+pub(super) struct Stage {
+    pub(super) system: System,
+    pub(super) traffic: Traffic,
+    registry: Resilience,
+}
+
+impl Stage {
+    pub(super) async fn set(registry: Resilience) -> Result<Self, DemoError> {
+        let system = System::start(&registry).await?;
+        Ok(Self { system, traffic: Traffic::new()?, registry })
+    }
+
+    pub(super) fn breaker(&self, name: &str) -> CircuitBreaker {
+        self.registry.circuit_breaker(name)
+    }
+
+    pub(super) fn entrance(&self) -> RateLimiter {
+        self.registry.rate_limiter("orderRl")
+    }
+
+    pub(super) fn inventory_slots(&self) -> Bulkhead {
+        self.registry.bulkhead("inventoryBh")
+    }
+
+    /// Brings the system back to where every scene starts: no faults, breakers closed and empty,
+    /// nothing under way, a full second's worth of orders free.
+    pub(super) async fn reset(&self) -> Result<(), DemoError> {
+        self.provider_faults(FaultPlan::default()).await?;
+        self.inventory_faults(FaultPlan::default()).await?;
+        for name in ["paymentCb", "paymentServiceCb", "inventoryCb"] {
+            self.breaker(name).reset();
+        }
+        self.entrance_is_free().await
+    }
+
+    /// Waits until the entrance lets a full second's worth of orders through again.
+    pub(super) async fn entrance_is_free(&self) -> Result<(), DemoError> {
+        let entrance = self.entrance();
+        let limit = i64::from(entrance.config().limit_for_period());
+        until("the entrance is free", || entrance.available_permissions() >= limit).await
+    }
+
+    pub(super) async fn provider_faults(&self, plan: FaultPlan) -> Result<(), DemoError> {
+        self.faults(&self.system.provider.url(), plan).await
+    }
+
+    pub(super) async fn inventory_faults(&self, plan: FaultPlan) -> Result<(), DemoError> {
+        self.faults(&self.system.inventory.url(), plan).await
+    }
+
+    pub(super) async fn clear(self) -> Result<(), DemoError> {
+        Ok(self.system.stop().await?)
+    }
+
+    async fn faults(&self, base: &str, plan: FaultPlan) -> Result<(), DemoError> {
+        answer(self.traffic.put(format!("{base}/faults"), &json!(plan))).await?;
+        Ok(())
+    }
+
+    /// Takes note of what the library says about a breaker.
+    pub(super) fn breaker_metrics(&self, report: &mut SceneReport, name: &str) {
+        let breaker = self.breaker(name);
+        let metrics = breaker.metrics();
+        report.metric(&format!("{name}.state"), breaker.state().to_string());
+        report.metric(&format!("{name}.failure_rate"), metrics.failure_rate);
+        report.metric(&format!("{name}.buffered_calls"), metrics.buffered_calls);
+        report.metric(&format!("{name}.failed_calls"), metrics.failed_calls);
+        report.metric(&format!("{name}.not_permitted_calls"), metrics.not_permitted_calls);
+    }
+}
+
+/// Looks again and again until something is so.
+pub(super) async fn until(
+    what: &'static str,
+    mut is_so: impl FnMut() -> bool,
+) -> Result<(), DemoError> {
+    let start = Instant::now();
+    while !is_so() {
+        if start.elapsed() > PATIENCE {
+            return Err(DemoError::Waited(what));
+        }
+        tokio::time::sleep(GLANCE).await;
+    }
+    Ok(())
+}

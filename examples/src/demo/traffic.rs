@@ -1,0 +1,96 @@
+use std::{
+    sync::atomic::{AtomicI64, Ordering},
+    time::{Duration, Instant},
+};
+
+use reqwest::{Client, RequestBuilder, header};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use super::{DemoError, latency::Latencies, progress::Progress};
+
+/// An answer as the customer gets it.
+#[derive(Debug, Clone)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) retry_after: Option<u64>,
+    pub(super) body: Value,
+    pub(super) latency: Duration,
+}
+
+/// The customers: real HTTP requests, measured from outside.
+#[derive(Debug)]
+pub(super) struct Traffic {
+    client: Client,
+    last_user: AtomicI64,
+}
+
+impl Answer {
+    /// Says whether the body has this text in this field.
+    pub(super) fn says(&self, field: &str, text: &str) -> bool {
+        self.body[field] == text
+    }
+}
+
+impl Traffic {
+    pub(super) fn new() -> Result<Self, DemoError> {
+        let client = Client::builder().no_proxy().timeout(Duration::from_secs(20)).build()?;
+        Ok(Self { client, last_user: AtomicI64::new(0) })
+    }
+
+    /// An order of a customer who has not ordered before: never a double click.
+    pub(super) fn order(&self, base: &str) -> RequestBuilder {
+        let user_id = self.last_user.fetch_add(1, Ordering::Relaxed) + 1;
+        let order = json!({ "user_id": user_id, "sku": "book", "quantity": 1, "amount": 12_000 });
+        self.client.post(format!("{base}/orders")).json(&order)
+    }
+
+    pub(super) fn get(&self, url: String) -> RequestBuilder {
+        self.client.get(url)
+    }
+
+    pub(super) fn put(&self, url: String, body: &Value) -> RequestBuilder {
+        self.client.put(url).json(body)
+    }
+
+    /// A payment that has nothing to do with any order of the demo.
+    pub(super) fn payment(&self, base: &str) -> RequestBuilder {
+        let key = format!("demo-{:032x}", fastrand::u128(..));
+        let payment = json!({ "order_id": key, "amount": 12_000 });
+        self.client.post(format!("{base}/payments")).header("idempotency-key", key).json(&payment)
+    }
+}
+
+/// Sends a request and measures until the whole answer is there.
+pub(super) async fn answer(request: RequestBuilder) -> Result<Answer, DemoError> {
+    let start = Instant::now();
+    let response = request.send().await?;
+    let status = response.status().as_u16();
+    let retry_after = response
+        .headers()
+        .get(header::RETRY_AFTER)
+        .and_then(|value| value.to_str().ok()?.parse().ok());
+    let body = response.bytes().await?;
+    let latency = start.elapsed();
+    let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    Ok(Answer { status, retry_after, body, latency })
+}
+
+/// Sends requests all at once and waits for every answer.
+pub(super) async fn answers(
+    requests: impl IntoIterator<Item = RequestBuilder>,
+    progress: &Progress,
+) -> Result<Vec<Answer>, DemoError> {
+    let mut running: JoinSet<_> = requests.into_iter().map(answer).collect();
+    let mut answers = Vec::with_capacity(running.len());
+    while let Some(answer) = running.join_next().await {
+        // Nobody aborts these tasks: a join error is a panic of ours, and goes on as one.
+        answers.push(answer.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?);
+        progress.step();
+    }
+    Ok(answers)
+}
+
+pub(super) fn latencies(answers: &[Answer]) -> Latencies {
+    answers.iter().map(|answer| answer.latency).collect()
+}

@@ -1,0 +1,20 @@
+//! The order service: the customer's side of the system.
+
+mod catalogue;
+mod domain;
+mod errors;
+mod http;
+mod in_progress;
+mod inventory_client;
+mod payment_client;
+mod service;
+mod store;
+
+pub use catalogue::Product;
+pub use domain::{Order, OrderRequest, OrderStatus, PaymentState};
+pub use errors::OrderError;
+pub use http::routes;
+pub use inventory_client::{InventoryClient, InventoryError};
+pub use payment_client::{PaymentCallError, PaymentClient};
+pub use service::OrderService;
+pub use store::OrderStore;

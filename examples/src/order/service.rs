@@ -1,0 +1,163 @@
+use resilience::rate_limiter;
+
+use super::{
+    InventoryClient, InventoryError, Order, OrderError, OrderRequest, OrderStore, PaymentCallError,
+    PaymentClient, PaymentState, Product, in_progress::InProgress,
+};
+use crate::{
+    inventory::{Release, Reservation},
+    payment::PaymentRequest,
+};
+
+/// Places orders.
+#[derive(Debug, Clone)]
+pub struct OrderService {
+    store: OrderStore,
+    inventory: InventoryClient,
+    payment: PaymentClient,
+    clicks: InProgress<Click>,
+}
+
+/// What makes two requests the same click.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Click {
+    /// The client says so.
+    Key(String),
+    /// It says nothing: the same order by the same user while the first one is under way.
+    Request(OrderRequest),
+}
+
+impl OrderService {
+    /// Places orders with this inventory and this payment service.
+    pub fn new(store: OrderStore, inventory: InventoryClient, payment: PaymentClient) -> Self {
+        Self { store, inventory, payment, clicks: InProgress::new() }
+    }
+
+    /// Places an order and pays it.
+    ///
+    /// A key that comes again gets the order that it named the first time; one that was left
+    /// unfinished is gone on with.
+    ///
+    /// # Errors
+    ///
+    /// If it was not placed, or its payment was declined. A payment whose outcome is unknown is no
+    /// error: the order stands.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves an order that was written down as ORDERED, to be settled like
+    /// every order whose payment is not known.
+    #[rate_limiter(name = "orderRl")]
+    pub async fn place(
+        &self,
+        key: Option<&str>,
+        request: OrderRequest,
+    ) -> Result<Order, OrderError> {
+        let click = match key {
+            Some(key) => Click::Key(key.to_owned()),
+            None => Click::Request(request.clone()),
+        };
+        let _turn = self.clicks.begin(click).ok_or(OrderError::InProgress)?;
+        if let Some(key) = key
+            && let Some(order) = self.store.find_by_key(key).await?
+        {
+            return self.go_on(order, &request).await;
+        }
+        let order = request.into_order()?;
+
+        // The order is written down before anything is asked of others: whatever happens from here
+        // on, what was reserved or charged for it can be traced.
+        self.store.insert(key, &order).await?;
+        if let Err(error) = self.reserve(&order).await {
+            self.undo(&order, &error).await?;
+            return Err(error.into());
+        }
+        self.pay(order).await
+    }
+
+    /// Finds an order.
+    ///
+    /// # Errors
+    ///
+    /// If the database fails.
+    pub async fn find(&self, order_id: &str) -> Result<Option<Order>, OrderError> {
+        Ok(self.store.find(order_id).await?)
+    }
+
+    /// Finds a product.
+    ///
+    /// # Errors
+    ///
+    /// If the database fails.
+    pub async fn product(&self, sku: &str) -> Result<Option<Product>, OrderError> {
+        Ok(self.store.product(sku).await?)
+    }
+
+    /// Lists what is sold.
+    ///
+    /// # Errors
+    ///
+    /// If the database fails.
+    pub async fn products(&self) -> Result<Vec<Product>, OrderError> {
+        Ok(self.store.products().await?)
+    }
+
+    /// Says whether the service can work.
+    pub async fn is_ready(&self) -> bool {
+        self.store.is_ready().await
+    }
+
+    /// Takes up an order again: reserving and paying twice under its names happens once.
+    async fn go_on(&self, order: Order, request: &OrderRequest) -> Result<Order, OrderError> {
+        if !order.answers(request) {
+            return Err(OrderError::KeyReused);
+        }
+        if order.payment_status != PaymentState::Pending {
+            return show(order);
+        }
+        // It may have been charged already: whatever fails now, the order is not undone.
+        self.reserve(&order).await?;
+        self.pay(order).await
+    }
+
+    async fn reserve(&self, order: &Order) -> Result<(), InventoryError> {
+        let reservation = Reservation {
+            order_id: order.order_id.clone(),
+            sku: order.sku.clone(),
+            quantity: order.quantity,
+        };
+        self.inventory.reserve(&reservation).await
+    }
+
+    /// Withdraws an order that has no reservation, or gives back the one it may have.
+    async fn undo(&self, order: &Order, error: &InventoryError) -> Result<(), OrderError> {
+        if error.may_have_reserved() {
+            let release = Release { order_id: order.order_id.clone() };
+            if let Err(error) = self.inventory.release(&release).await {
+                // The order stays, as the trace of what may be reserved for it.
+                tracing::warn!(order_id = order.order_id, %error, "a reservation may be left over");
+                return Ok(());
+            }
+        }
+        Ok(self.store.withdraw(&order.order_id).await?)
+    }
+
+    async fn pay(&self, order: Order) -> Result<Order, OrderError> {
+        let request = PaymentRequest { order_id: order.order_id.clone(), amount: order.amount };
+        let state = match self.payment.pay(&order.payment_key(), &request).await {
+            Ok(state) => state,
+            Err(PaymentCallError::Declined) => PaymentState::Rejected,
+            Err(_) => PaymentState::Pending,
+        };
+        let order = order.with_payment(state);
+        self.store.update_payment(&order).await?;
+        show(order)
+    }
+}
+
+fn show(order: Order) -> Result<Order, OrderError> {
+    match order.payment_status {
+        PaymentState::Rejected => Err(OrderError::Declined(Box::new(order))),
+        PaymentState::Approved | PaymentState::Pending => Ok(order),
+    }
+}

@@ -1,0 +1,20 @@
+//! Where the protections are declared.
+
+use std::path::Path;
+
+use resilience::{Config, ConfigError, config::Format};
+
+/// The declarations that are built in, for a start without any file.
+pub const EMBEDDED: &str = include_str!("../resilience.yaml");
+
+/// Reads the declarations from `file`, or the built-in ones.
+///
+/// # Errors
+///
+/// If the file is missing or anything in it is wrong: nothing starts on a mistaken configuration.
+pub fn load(file: Option<&Path>) -> Result<Config, ConfigError> {
+    match file {
+        Some(file) => Config::from_file(file),
+        None => Config::from_str(EMBEDDED, Format::Yaml),
+    }
+}

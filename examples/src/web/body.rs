@@ -1,0 +1,43 @@
+use axum::{
+    body::Bytes,
+    extract::{FromRequest, Request},
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::ApiError;
+
+/// The largest request body that a service reads.
+pub const MAX_BODY_BYTES: usize = 64 * 1024;
+
+/// A JSON body, whose rejections are the system's own error bodies.
+///
+/// axum's extractor answers 422 to JSON of the wrong shape; here 422 is kept for a reused
+/// idempotency key, and whatever cannot be read is 400.
+#[derive(Debug, Clone, Copy)]
+pub struct Json<T>(pub T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Self::Rejection> {
+        let bytes = Bytes::from_request(request, state).await.map_err(|rejection| {
+            if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
+                let message = format!("the body is larger than {MAX_BODY_BYTES} bytes");
+                ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "BODY_TOO_LARGE", message)
+            } else {
+                ApiError::new(rejection.status(), "BODY_UNREADABLE", rejection.body_text())
+            }
+        })?;
+        serde_json::from_slice(&bytes)
+            .map(Self)
+            .map_err(|error| ApiError::bad_request("BAD_JSON", error.to_string()))
+    }
+}
+
+impl<T: Serialize> IntoResponse for Json<T> {
+    fn into_response(self) -> Response {
+        axum::Json(self.0).into_response()
+    }
+}

@@ -1,0 +1,13 @@
+//! What the HTTP side of every service has in common.
+
+mod body;
+mod error;
+mod health;
+mod idempotency;
+mod server;
+
+pub use body::{Json, MAX_BODY_BYTES};
+pub use error::ApiError;
+pub use health::health;
+pub use idempotency::{idempotency_key, optional_idempotency_key};
+pub use server::{Server, finish};

@@ -1,0 +1,177 @@
+//! Orders: what the customer gets.
+
+mod support;
+
+use examples::{assembly, faults::FaultPlan, web::Server};
+use serde_json::json;
+use support::{World, book, until};
+
+#[tokio::test]
+async fn an_approved_payment_confirms_the_order() {
+    let world = World::start(&[]).await;
+    let placed = world.order(&book(1)).await;
+    assert_eq!(placed.status, 200, "{placed:?}");
+    assert_eq!(placed.body["status"], "CONFIRMED");
+    assert_eq!(placed.body["payment_status"], "APPROVED");
+
+    let id = placed.body["order_id"].as_str().expect("an id");
+    let read = world.get(format!("{}/orders/{id}", world.system.order.url())).await;
+    assert_eq!((read.status, read.body), (200, placed.body.clone()));
+    assert_eq!(world.payment_of(&placed).await.body["status"], "APPROVED");
+}
+
+#[tokio::test]
+async fn a_declined_payment_is_402_and_the_order_stands() {
+    let world = World::start(&[]).await;
+    let order = json!({ "user_id": 1, "sku": "book", "quantity": 1, "amount": 1_000_001 });
+    let declined = world.order(&order).await;
+    assert_eq!(declined.status, 402, "{declined:?}");
+    assert_eq!(declined.body["error"], "PAYMENT_DECLINED");
+    assert_eq!(declined.body["status"], "ORDERED");
+    assert_eq!(declined.body["payment_status"], "REJECTED");
+
+    let id = declined.body["order_id"].as_str().expect("an id");
+    let read = world.get(format!("{}/orders/{id}", world.system.order.url())).await;
+    assert_eq!(
+        (&read.body["status"], &read.body["payment_status"]),
+        (&json!("ORDERED"), &json!("REJECTED"))
+    );
+    assert_eq!(world.payment_of(&declined).await.body["status"], "REJECTED");
+}
+
+#[tokio::test]
+async fn declined_payments_say_nothing_about_the_provider() {
+    let world = World::start(&[("ratelimiter.instances.orderRl.limit_for_period", "1000")]).await;
+    for user_id in 0..12 {
+        let order =
+            json!({ "user_id": user_id, "sku": "book", "quantity": 1, "amount": 1_000_001 });
+        assert_eq!(world.order(&order).await.status, 402);
+    }
+    for name in ["paymentCb", "paymentServiceCb"] {
+        let breaker = world.registry.circuit_breaker(name);
+        assert_eq!(breaker.state(), resilience::circuit_breaker::State::Closed, "{name}");
+        assert_eq!(breaker.metrics().buffered_calls, 0, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_sold_out_or_not_sold_is_refused_and_never_paid() {
+    let world = World::start(&[]).await;
+    let unicorn = json!({ "user_id": 1, "sku": "unicorn", "quantity": 1, "amount": 99_000 });
+    let sold_out = world.order(&unicorn).await;
+    assert_eq!((sold_out.status, &sold_out.body["error"]), (409, &json!("OUT_OF_STOCK")));
+    let nothing = json!({ "user_id": 1, "sku": "nothing", "quantity": 1, "amount": 1 });
+    let unknown = world.order(&nothing).await;
+    assert_eq!((unknown.status, &unknown.body["error"]), (404, &json!("UNKNOWN_SKU")));
+    assert!(world.ledger().await.is_empty());
+}
+
+#[tokio::test]
+async fn a_double_click_is_placed_once() {
+    let world = World::start(&[]).await;
+    world.provider_faults(FaultPlan { delay_ms: 500, ..FaultPlan::default() }).await;
+    let order = book(1);
+    let (first, second) = tokio::join!(world.order(&order), world.order(&order));
+    let mut statuses = [first.status, second.status];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 409], "{first:?} {second:?}");
+    assert_eq!(world.ledger().await.len(), 1);
+
+    world.provider_faults(FaultPlan::default()).await;
+    assert_eq!(world.order(&order).await.status, 200, "the same order later is another order");
+}
+
+#[tokio::test]
+async fn an_inventory_that_fails_is_503_and_nothing_is_paid() {
+    let world = World::start(&[]).await;
+    world.inventory_faults(FaultPlan { error_rate: 1.0, ..FaultPlan::default() }).await;
+    let refused = world.order(&book(1)).await;
+    assert_eq!(refused.status, 503, "{refused:?}");
+    assert_eq!(refused.body["error"], "DEPENDENCY_UNAVAILABLE");
+    assert!(refused.retry_after.is_some());
+    assert!(world.ledger().await.is_empty());
+}
+
+#[tokio::test]
+async fn no_transaction_is_open_while_the_inventory_is_called() {
+    let world = World::start(&[]).await;
+    world.inventory_faults(FaultPlan { delay_ms: 500, ..FaultPlan::default() }).await;
+    let slots = world.registry.bulkhead("inventoryBh");
+    let order = book(1);
+    let (placed, ()) = tokio::join!(world.order(&order), async {
+        until("the inventory is called", async || slots.available_concurrent_calls() == 9).await;
+        support::database::assert_writable(&world.system.database("order")).await;
+        assert_eq!(slots.available_concurrent_calls(), 9, "the call went on meanwhile");
+    });
+    assert_eq!(placed.status, 200, "{placed:?}");
+}
+
+#[tokio::test]
+async fn products_are_read_without_any_other_service() {
+    let world = World::start(&[]).await;
+    let base = world.system.order.url();
+    let book = world.get(format!("{base}/products/book")).await;
+    assert_eq!((book.status, &book.body["price"]), (200, &json!(12_000)));
+    assert_eq!(world.get(format!("{base}/products/nothing")).await.status, 404);
+    assert_eq!(world.get(format!("{base}/products")).await.body.as_array().map(Vec::len), Some(3));
+}
+
+#[tokio::test]
+async fn a_key_that_comes_again_names_the_same_order() {
+    let world = World::start(&[]).await;
+    let first = world.keyed_order("k", &book(1)).await;
+    let again = world.keyed_order("k", &book(1)).await;
+    assert_eq!(first.status, 200, "{first:?}");
+    assert_eq!((again.status, again.body), (200, first.body));
+    assert_eq!(world.ledger().await.len(), 1);
+
+    let other = world.keyed_order("k", &book(2)).await;
+    assert_eq!((other.status, &other.body["error"]), (422, &json!("IDEMPOTENCY_KEY_REUSED")));
+}
+
+#[tokio::test]
+async fn a_refused_order_can_be_placed_again_under_its_key() {
+    let world = World::start(&[]).await;
+    for fault in [
+        FaultPlan { error_rate: 1.0, ..FaultPlan::default() },
+        FaultPlan { drop_rate: 1.0, ..FaultPlan::default() },
+    ] {
+        world.inventory_faults(fault).await;
+        assert_eq!(world.keyed_order("k", &book(1)).await.status, 503, "{fault:?}");
+    }
+    world.inventory_faults(FaultPlan::default()).await;
+    let again = world.keyed_order("k", &book(1)).await;
+    assert_eq!((again.status, &again.body["status"]), (200, &json!("CONFIRMED")));
+    assert_eq!(world.ledger().await.len(), 1);
+}
+
+#[tokio::test]
+async fn an_order_left_pending_is_not_undone_by_a_second_attempt_that_fails() {
+    let world = World::start(&[]).await;
+    world.provider_faults(FaultPlan { drop_rate: 1.0, ..FaultPlan::default() }).await;
+    let pending = world.keyed_order("k", &book(1)).await;
+    assert_eq!((pending.status, &pending.body["payment_status"]), (200, &json!("PENDING")));
+    world.inventory_faults(FaultPlan { error_rate: 1.0, ..FaultPlan::default() }).await;
+    assert_eq!(world.keyed_order("k", &book(1)).await.status, 503);
+    let id = pending.body["order_id"].as_str().expect("an id");
+    let kept = world.get(format!("{}/orders/{id}", world.system.order.url())).await;
+    assert_eq!(kept.status, 200, "it may have been charged");
+}
+
+#[tokio::test]
+async fn a_payment_service_that_is_down_leaves_orders_pending() {
+    let world = World::start(&[]).await;
+    let directory = tempfile::tempdir().unwrap();
+    let nobody = support::refusing_url();
+    let (database, inventory) = (directory.path().join("order.db"), world.system.inventory.url());
+    let app = assembly::order(&world.registry, &database, &inventory, &nobody).await.unwrap();
+    let order = Server::start(0, app).await.unwrap();
+
+    let placed = world.post(format!("{}/orders", order.url()), &book(1)).await;
+    assert_eq!((placed.status, &placed.body["payment_status"]), (200, &json!("PENDING")));
+    let failed = world.registry.circuit_breaker("paymentServiceCb").metrics().failed_calls;
+    assert_eq!(failed, 1, "the fallback hides nothing from the breaker");
+    let retry = world.registry.retry("reconnect").metrics();
+    assert_eq!(retry.failed_with_retry, 1, "a refused connection is tried once more: {retry:?}");
+    assert_eq!(retry.total_calls, 3, "one call to the inventory, two to the payment: {retry:?}");
+}

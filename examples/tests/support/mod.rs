@@ -1,0 +1,121 @@
+//! A whole system of its own for each test, asked over real HTTP on loopback.
+
+#![allow(dead_code, reason = "every test file uses another part of it")]
+#![allow(clippy::unwrap_used, reason = "a failure here fails the test")]
+
+pub(crate) mod database;
+
+use std::time::{Duration, Instant};
+
+use examples::{faults::FaultPlan, system::System};
+use reqwest::{Client, RequestBuilder};
+use resilience::{Config, Resilience};
+use serde_json::{Value, json};
+
+pub(crate) struct World {
+    pub(crate) system: System,
+    pub(crate) registry: Resilience,
+    client: Client,
+}
+
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) retry_after: Option<String>,
+    pub(crate) body: Value,
+    pub(crate) took: Duration,
+}
+
+impl World {
+    /// Starts a system with the example's own declarations, changed in these keys.
+    pub(crate) async fn start(changes: &[(&str, &str)]) -> Self {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/resilience.yaml");
+        let config = Config::builder().file(file).env(false);
+        let config = changes.iter().fold(config, |config, (key, value)| config.set(*key, *value));
+        let registry = Resilience::from_config(config.load().unwrap()).unwrap();
+        let system = System::start(&registry).await.unwrap();
+        let client = Client::builder().no_proxy().build().unwrap();
+        Self { system, registry, client }
+    }
+
+    pub(crate) async fn order(&self, body: &Value) -> Answer {
+        let url = format!("{}/orders", self.system.order.url());
+        answer(self.client.post(url).json(body)).await
+    }
+
+    pub(crate) async fn keyed_order(&self, key: &str, body: &Value) -> Answer {
+        let url = format!("{}/orders", self.system.order.url());
+        answer(self.client.post(url).header("Idempotency-Key", key).json(body)).await
+    }
+
+    pub(crate) async fn raw_order(&self, body: Vec<u8>) -> Answer {
+        let url = format!("{}/orders", self.system.order.url());
+        answer(self.client.post(url).header("content-type", "application/json").body(body)).await
+    }
+
+    pub(crate) async fn pay(&self, key: &str, body: &Value) -> Answer {
+        let url = format!("{}/payments", self.system.payment.url());
+        answer(self.client.post(url).header("Idempotency-Key", key).json(body)).await
+    }
+
+    pub(crate) async fn post(&self, url: String, body: &Value) -> Answer {
+        answer(self.client.post(url).json(body)).await
+    }
+
+    pub(crate) async fn get(&self, url: String) -> Answer {
+        answer(self.client.get(url)).await
+    }
+
+    /// The payment that belongs to a placed order.
+    pub(crate) async fn payment_of(&self, order: &Answer) -> Answer {
+        let id = order.body["order_id"].as_str().expect("an order");
+        self.get(format!("{}/payments/order-{id}", self.system.payment.url())).await
+    }
+
+    pub(crate) async fn ledger(&self) -> Vec<Value> {
+        let ledger = self.get(format!("{}/ledger", self.system.provider.url())).await;
+        ledger.body["charges"].as_array().expect("a list").clone()
+    }
+
+    pub(crate) async fn provider_faults(&self, plan: FaultPlan) {
+        self.faults(&self.system.provider.url(), plan).await;
+    }
+
+    pub(crate) async fn inventory_faults(&self, plan: FaultPlan) {
+        self.faults(&self.system.inventory.url(), plan).await;
+    }
+
+    async fn faults(&self, base: &str, plan: FaultPlan) {
+        let answer = answer(self.client.put(format!("{base}/faults")).json(&plan)).await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+    }
+}
+
+pub(crate) fn book(user_id: i64) -> Value {
+    json!({ "user_id": user_id, "sku": "book", "quantity": 1, "amount": 12_000 })
+}
+
+/// The address of a port that was free a moment ago, where nobody listens.
+pub(crate) fn refusing_url() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    format!("http://{}", listener.local_addr().unwrap())
+}
+
+/// Looks until something is so; the time is only there for a test that fails.
+pub(crate) async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
+    let start = Instant::now();
+    while !is_so().await {
+        assert!(start.elapsed() < Duration::from_secs(10), "waited in vain until {what}");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+async fn answer(request: RequestBuilder) -> Answer {
+    let start = Instant::now();
+    let response = request.send().await.unwrap();
+    let status = response.status().as_u16();
+    let retry_after =
+        response.headers().get("retry-after").map(|value| value.to_str().unwrap().to_owned());
+    let body = serde_json::from_slice(&response.bytes().await.unwrap()).unwrap_or_default();
+    Answer { status, retry_after, body, took: start.elapsed() }
+}
