@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use resilience_settings::{Type, Value};
 
@@ -39,15 +39,10 @@ impl Kinds {
         alias.or_else(|| java::kind_of(name)).unwrap_or(name).to_owned()
     }
 
-    fn resolve_list(&self, names: Vec<String>) -> Vec<String> {
-        let mut kinds: Vec<String> = Vec::with_capacity(names.len());
-        for name in names {
-            let kind = self.resolve(&name);
-            if !kinds.contains(&kind) {
-                kinds.push(kind);
-            }
-        }
-        kinds
+    fn resolve_list(&self, names: &[String]) -> Vec<String> {
+        let mut seen = HashSet::with_capacity(names.len());
+        let kinds = names.iter().map(|name| self.resolve(name));
+        kinds.filter(|kind| seen.insert(kind.clone())).collect()
     }
 
     /// An empty list is all errors for `record_errors` and `retry_errors`, so a list with
@@ -102,8 +97,8 @@ impl Raw {
         let refuse = || Err(ty.allowed());
         let list = |elements: Vec<&Text>| {
             let listed = elements.into_iter().map(|item| item.value.trim().to_owned());
-            let listed = listed.filter(|name| !name.is_empty()).collect();
-            Ok(Value::Kinds(names.resolve_list(listed)))
+            let listed: Vec<String> = listed.filter(|name| !name.is_empty()).collect();
+            Ok(Value::Kinds(names.resolve_list(&listed)))
         };
         match (ty, self) {
             (Type::Kinds, Raw::Leaf(Leaf::Empty)) => Ok(Value::Kinds(Vec::new())),
@@ -137,7 +132,7 @@ impl Raw {
                     _ => &text.value,
                 };
                 match ty.parse(value).map_err(|error| one_line(error.allowed()))? {
-                    Value::Kinds(listed) => Ok(Value::Kinds(names.resolve_list(listed))),
+                    Value::Kinds(listed) => Ok(Value::Kinds(names.resolve_list(&listed))),
                     value => Ok(value),
                 }
             }

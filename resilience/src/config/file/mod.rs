@@ -26,7 +26,7 @@ use root::Root;
 use super::{
     Problem,
     key_path::{joined, split_index},
-    property::{Leaf, Property, Text, shown_key},
+    property::{Leaf, Property, Text, shorten, shown_key},
     report::Report,
     source::{Files, Source},
 };
@@ -280,7 +280,7 @@ fn applies(file: &Parsed, document: &[Property], active: &Active, report: &mut R
             let line = condition.and_then(|property| property.line);
             let problem = Problem::new(message)
                 .path("spring.config.activate.on-profile")
-                .value(conditions.join(","));
+                .value(shorten(&conditions.join(",")));
             report.problem(&file.source, line, problem);
             false
         }
