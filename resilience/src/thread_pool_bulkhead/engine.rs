@@ -96,21 +96,30 @@ impl<T> Engine<T> {
 
     /// The system started no thread for the task of this id. Returns the task, unless another thread
     /// has taken it.
+    ///
+    /// If that leaves no thread at all, what was queued meanwhile waits for the next submission.
     pub(super) fn start_failed(&mut self, id: u64) -> Option<T> {
         self.size -= 1;
-        let task = remove(&mut self.assigned, id);
+        let task = remove_assigned(&mut self.assigned, id);
         if task.is_none() {
             self.idle -= 1;
         }
         task
     }
 
-    /// As [`start_failed`](Engine::start_failed), for a task that had been queued: it goes back to
-    /// the head of the queue, for one of the threads that are there. Of several, the latest first.
-    pub(super) fn requeue(&mut self, id: u64) {
-        if let Some(task) = self.start_failed(id) {
+    /// As [`start_failed`](Engine::start_failed), for a task that had been queued: it goes to an idle
+    /// thread, which has to be woken if this returns true, or back to the head of the queue. Of
+    /// several tasks, the latest first.
+    pub(super) fn requeue(&mut self, id: u64) -> bool {
+        let Some(task) = self.start_failed(id) else { return false };
+        let wake = self.idle > 0;
+        if wake {
+            self.idle -= 1;
+            self.assigned.push_back((id, task));
+        } else {
             self.queue.push_front((id, task));
         }
+        wake
     }
 
     /// The task for a thread that was started or woken.
@@ -145,11 +154,16 @@ impl<T> Engine<T> {
 
     /// Takes a task back that no thread has begun.
     pub(super) fn withdraw(&mut self, id: u64) -> Option<T> {
-        remove(&mut self.queue, id).or_else(|| {
-            let task = remove(&mut self.assigned, id);
-            self.idle += usize::from(task.is_some());
-            task
-        })
+        if let Some(task) = remove_queued(&mut self.queue, id) {
+            return Some(task);
+        }
+        let task = remove_assigned(&mut self.assigned, id)?;
+        // The thread is on its way: it would go to sleep next to what was queued since.
+        match self.queue.pop_front() {
+            Some(queued) => self.assigned.push_back(queued),
+            None => self.idle += 1,
+        }
+        Some(task)
     }
 
     /// Changes the limits. Returns the ids of queued tasks for which a thread has to be started.
@@ -166,9 +180,17 @@ impl<T> Engine<T> {
     }
 }
 
-fn remove<T>(tasks: &mut VecDeque<(u64, T)>, id: u64) -> Option<T> {
-    let index = tasks.binary_search_by_key(&id, |(queued, _)| *queued).ok()?;
-    tasks.remove(index).map(|(_, task)| task)
+/// Searches one by one: tasks from the queue are assigned after later ones, and there are never more
+/// assigned tasks than threads.
+fn remove_assigned<T>(assigned: &mut VecDeque<(u64, T)>, id: u64) -> Option<T> {
+    let index = assigned.iter().position(|(assigned, _)| *assigned == id)?;
+    assigned.remove(index).map(|(_, task)| task)
+}
+
+/// The queue is in ascending order, and may be long.
+fn remove_queued<T>(queue: &mut VecDeque<(u64, T)>, id: u64) -> Option<T> {
+    let index = queue.binary_search_by_key(&id, |(queued, _)| *queued).ok()?;
+    queue.remove(index).map(|(_, task)| task)
 }
 
 #[cfg(test)]
@@ -230,6 +252,30 @@ mod tests {
         assert_eq!(engine.withdraw(0), Some("a"));
         assert_eq!(engine.active(), 0);
         assert_eq!(engine.submit("b"), Submission::Wake { id: 1 });
+    }
+
+    #[test]
+    fn a_waking_thread_whose_task_is_withdrawn_gets_what_was_queued_since() {
+        let mut engine = engine(1, 1, 1);
+        engine.submit("a");
+        assert_eq!(engine.submit("b"), Submission::Queued { id: 1 });
+        assert_eq!(engine.withdraw(0), Some("a"));
+        assert_eq!(engine.take(), Some("b"));
+        assert_eq!((engine.active(), engine.queued()), (1, 0));
+    }
+
+    #[test]
+    fn a_task_that_was_queued_first_and_assigned_later_can_be_withdrawn() {
+        let mut engine = engine(1, 3, 1);
+        engine.submit("a");
+        engine.take();
+        for task in ["b", "c", "d"] {
+            engine.submit(task);
+        }
+        assert_eq!(engine.withdraw(2), Some("c"));
+        assert_eq!(engine.withdraw(1), Some("b"));
+        assert_eq!(engine.withdraw(3), Some("d"));
+        assert_eq!((engine.size(), engine.active()), (3, 1));
     }
 
     #[test]
@@ -302,5 +348,75 @@ mod tests {
         assert_eq!(engine.size(), 1);
         let rest: Vec<_> = std::iter::repeat_with(|| engine.next()).take(3).collect();
         assert_eq!(rest, [Next::Run("b"), Next::Run("c"), Next::Run("d")]);
+    }
+
+    /// Threads as the engine must count them.
+    #[derive(Default)]
+    struct Threads {
+        waiting_or_starting: usize,
+        running: usize,
+    }
+
+    #[test]
+    fn no_thread_sleeps_next_to_a_queue_whatever_happens() {
+        let mut random = fastrand::Rng::with_seed(7);
+        for _ in 0..2_000 {
+            let mut engine = engine(1, 2, 2);
+            let mut threads = Threads::default();
+            for _ in 0..60 {
+                step(&mut engine, &mut threads, &mut random);
+                let asleep_or_on_their_way = engine.idle + engine.assigned.len();
+                assert_eq!(asleep_or_on_their_way, threads.waiting_or_starting);
+                assert_eq!(engine.size(), threads.waiting_or_starting + threads.running);
+                assert!(engine.idle == 0 || engine.queue.is_empty());
+            }
+        }
+    }
+
+    fn step(engine: &mut Engine<&'static str>, threads: &mut Threads, random: &mut fastrand::Rng) {
+        match random.u8(..7) {
+            0 | 1 => {
+                if let Submission::Start { id } = engine.submit("task") {
+                    if random.u8(..8) == 0 {
+                        engine.start_failed(id);
+                    } else {
+                        threads.waiting_or_starting += 1;
+                    }
+                }
+            }
+            2 if threads.waiting_or_starting > 0 => {
+                if engine.take().is_some() {
+                    threads.waiting_or_starting -= 1;
+                    threads.running += 1;
+                } else if engine.is_surplus() {
+                    engine.end_idle();
+                    threads.waiting_or_starting -= 1;
+                }
+            }
+            3 if threads.running > 0 => match engine.next() {
+                Next::Run(_) => {}
+                Next::Wait => {
+                    threads.running -= 1;
+                    threads.waiting_or_starting += 1;
+                }
+                Next::End => threads.running -= 1,
+            },
+            4 | 5 => {
+                engine.withdraw(random.u64(..=engine.next_id));
+            }
+            6 => {
+                let core = random.usize(1..4);
+                let max = random.usize(core..5);
+                let start = engine.set_limits(Limits { core, max, capacity: random.usize(..4) });
+                for id in start.into_iter().rev() {
+                    if random.bool() {
+                        threads.waiting_or_starting += 1;
+                    } else {
+                        engine.requeue(id);
+                    }
+                }
+            }
+            _ => {}
+        }
     }
 }

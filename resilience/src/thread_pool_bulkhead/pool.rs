@@ -224,8 +224,8 @@ impl ThreadPoolBulkhead {
         // Idle threads may be surplus now, or wait by another keep-alive time.
         shared.wake.notify_all();
         for id in start.into_iter().rev() {
-            if worker::start(shared).is_err() {
-                shared.state.lock().engine.requeue(id);
+            if worker::start(shared).is_err() && shared.state.lock().engine.requeue(id) {
+                shared.wake.notify_one();
             }
         }
     }
