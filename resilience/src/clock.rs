@@ -78,6 +78,15 @@ impl Clock {
         }
     }
 
+    /// Whether both are the system's clock, or the same manual one.
+    pub(crate) fn is_same(&self, other: &Clock) -> bool {
+        match (&self.manual, &other.manual) {
+            (None, None) => true,
+            (Some(hand), Some(other)) => Arc::ptr_eq(&hand.inner, &other.inner),
+            _ => false,
+        }
+    }
+
     /// Waits until `duration` has passed on this clock.
     ///
     /// # Panics

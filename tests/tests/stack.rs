@@ -287,3 +287,26 @@ async fn concurrent_calls_have_attempts_of_their_own() {
     }
     assert_eq!(calls.load(Ordering::Relaxed), 300);
 }
+
+#[test]
+fn a_stack_takes_its_time_from_the_clock_of_its_instances() {
+    let (clock, hand) = resilience::Clock::manual(Duration::ZERO);
+    let config =
+        CircuitBreakerConfig::builder().slow_call_duration_threshold(SECOND).build().unwrap();
+    let breaker = CircuitBreaker::with_clock("b", config, clock);
+    let stack = Stack::builder().circuit_breaker(breaker.clone()).build();
+    let call = stack.call(|| async {
+        hand.advance(SECOND * 2);
+        Ok::<_, Failed>(1)
+    });
+    assert!(poll_once(pin!(call)).is_ready());
+    assert_eq!(breaker.metrics().slow_calls, 1);
+}
+
+#[test]
+#[should_panic(expected = "one clock")]
+fn instances_of_different_clocks_make_no_stack() {
+    let (clock, _hand) = resilience::Clock::manual(Duration::ZERO);
+    let breaker = CircuitBreaker::with_clock("b", CircuitBreakerConfig::default(), clock);
+    Stack::builder().circuit_breaker(breaker).retry(Five::new().retry).build();
+}

@@ -163,6 +163,10 @@ impl Retry {
         }
     }
 
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.inner.clock
+    }
+
     /// Starts a call; `None` when the layer is disabled.
     pub(crate) fn begin(&self) -> Option<Progress> {
         match self.inner.max_attempts.load(Ordering::Relaxed) {

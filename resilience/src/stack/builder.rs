@@ -56,15 +56,27 @@ impl StackBuilder {
         self
     }
 
-    /// The clock by which calls are timed; the system clock unless set. Instances keep their own.
-    #[must_use]
-    pub fn clock(mut self, clock: Clock) -> Self {
-        self.layers.clock = clock;
-        self
-    }
-
     /// Puts the layers together.
-    pub fn build(self) -> Stack {
+    ///
+    /// # Panics
+    ///
+    /// When instances take their time from different clocks: their times could not be compared.
+    pub fn build(mut self) -> Stack {
+        let clocks: Vec<&Clock> = [
+            self.layers.retry.as_ref().map(Retry::clock),
+            self.layers.circuit_breaker.as_ref().map(CircuitBreaker::clock),
+            self.layers.rate_limiter.as_ref().map(RateLimiter::clock),
+            self.layers.time_limiter.as_ref().map(TimeLimiter::clock),
+            self.layers.bulkhead.as_ref().map(Bulkhead::clock),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        assert!(
+            clocks.windows(2).all(|pair| pair[0].is_same(pair[1])),
+            "the instances of a stack must take their time from one clock"
+        );
+        self.layers.clock = clocks.first().copied().cloned().unwrap_or_default();
         Stack::new(self.layers)
     }
 }

@@ -132,6 +132,10 @@ impl TimeLimiter {
         .await
     }
 
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.inner.clock
+    }
+
     /// The end of a call that starts now; `None` when the layer is disabled.
     pub(crate) fn begin(&self, now: u64) -> Option<Deadline> {
         match self.inner.limit.load(Ordering::Relaxed) {

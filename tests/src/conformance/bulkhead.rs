@@ -16,7 +16,7 @@ use super::{Fields, Mismatch};
 /// # Errors
 ///
 /// The first step that went another way than recorded.
-pub fn replay(scenario: &Value) -> Result<(), Mismatch> {
+pub(super) fn replay(scenario: &Value) -> Result<(), Mismatch> {
     match scenario.text("kind") {
         "semaphore_bulkhead" => semaphore::replay(scenario),
         "thread_pool_bulkhead" => thread_pool::replay(scenario),

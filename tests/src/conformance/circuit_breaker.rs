@@ -21,7 +21,7 @@ use super::{Fields, Mismatch};
 /// # Errors
 ///
 /// The first step at which the breaker does or tells something else than the recording.
-pub fn replay(scenario: &Value) -> Result<(), Mismatch> {
+pub(super) fn replay(scenario: &Value) -> Result<(), Mismatch> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .map_err(|error| Mismatch::new(scenario, error.to_string()))?;

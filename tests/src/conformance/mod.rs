@@ -3,19 +3,22 @@
 //! A scenario is one line of JSON: a configuration and steps, each with what Resilience4j answered.
 //! The files in `tests/conformance/` hold one scenario a line, plain or gzipped.
 
-pub mod bulkhead;
-pub mod circuit_breaker;
+mod bulkhead;
+mod circuit_breaker;
+mod differences;
 mod json;
-pub mod rate_limiter;
-pub mod retry;
+mod rate_limiter;
+mod retry;
+mod time_limiter;
 
+pub use differences::{difference, known};
 pub use json::Fields;
 
 use std::{
     fmt,
     fs::File,
     io::{self, BufRead, BufReader, Read},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use flate2::read::GzDecoder;
@@ -74,19 +77,67 @@ impl fmt::Display for Mismatch {
 
 impl std::error::Error for Mismatch {}
 
-/// The scenarios of a file in `tests/conformance/`, such as `circuit_breaker.jsonl.gz`.
+/// Replays one scenario of any kind on fresh instances.
+///
+/// # Errors
+///
+/// The first step that went another way than recorded, or a kind that there is no replay for.
+pub fn replay(scenario: &Value) -> Result<(), Mismatch> {
+    match (scenario.text("kind"), scenario.text("module")) {
+        ("circuit_breaker", _) | ("config_validation", "circuit_breaker") => {
+            circuit_breaker::replay(scenario)
+        }
+        ("retry" | "interval_function", _) | ("config_validation", "retry") => {
+            retry::replay(scenario)
+        }
+        ("rate_limiter", _) | ("config_validation", "rate_limiter") => {
+            rate_limiter::replay(scenario)
+        }
+        ("semaphore_bulkhead" | "thread_pool_bulkhead", _)
+        | ("config_validation", "bulkhead" | "thread_pool_bulkhead") => bulkhead::replay(scenario),
+        ("config_validation", "time_limiter") => time_limiter::replay(scenario),
+        (kind, module) => {
+            Err(Mismatch::new(scenario, format!("unknown kind `{kind}` of module `{module}`")))
+        }
+    }
+}
+
+/// The files of a folder that hold scenarios, sorted by name.
+///
+/// # Errors
+///
+/// When the folder cannot be read.
+pub fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in folder.read_dir()? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.ends_with(".jsonl") || name.ends_with(".jsonl.gz") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The folder of the scenarios that are part of this package.
+pub fn folder() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/conformance"))
+}
+
+/// The scenarios of one file, plain or gzipped.
 ///
 /// # Errors
 ///
 /// When the file cannot be read or a line is not JSON.
-pub fn scenarios(file: &str) -> io::Result<Vec<Value>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance").join(file);
+pub fn scenarios(path: &Path) -> io::Result<Vec<Value>> {
     let zipped = path.extension().is_some_and(|extension| extension == "gz");
     let file = File::open(path)?;
     let reader: Box<dyn Read> =
         if zipped { Box::new(GzDecoder::new(file)) } else { Box::new(file) };
     BufReader::new(reader)
         .lines()
+        .filter(|line| line.as_ref().map_or(true, |line| !line.trim().is_empty()))
         .map(|line| serde_json::from_str(&line?).map_err(io::Error::from))
         .collect()
 }

@@ -21,7 +21,7 @@ use super::{Fields, Mismatch};
 /// # Errors
 ///
 /// The first step that went another way than recorded.
-pub fn replay(scenario: &Value) -> Result<(), Mismatch> {
+pub(super) fn replay(scenario: &Value) -> Result<(), Mismatch> {
     if scenario.text("kind") == "config_validation" {
         let valid = config(&scenario["config"]).is_some();
         return Mismatch::check(scenario, "valid", &scenario["valid"].as_bool(), &Some(valid));

@@ -1,4 +1,4 @@
-//! Replays `retry` and `interval_function` scenarios.
+//! Scenarios of kind `retry` and `interval_function`, and `config_validation` of that module.
 
 use std::{
     sync::{
@@ -15,18 +15,6 @@ use resilience::{
 use serde_json::Value;
 
 use super::{Fields, Mismatch};
-
-/// Scenarios that record what is most likely an accident, and what is done about each.
-pub const QUIRKS: &[(&str, &str)] = &[
-    (
-        "sync_max_retries_counted_twice",
-        "refused: an exhausted call is counted and published once, in both modes",
-    ),
-    (
-        "negative_interval",
-        "refused: an interval that ends the retry counts the call as failed with retry",
-    ),
-];
 
 /// Where the recorded bounds of randomised intervals are not ours: in the cap Resilience4j's values
 /// are the cap itself, ours go on varying below it.
@@ -55,15 +43,29 @@ struct Returned {
     unwanted: bool,
 }
 
-/// Replays one `retry` scenario.
+/// Replays one line of `retry.jsonl`.
 ///
 /// # Errors
 ///
 /// The first difference from the recording.
-pub fn replay(scenario: &Value) -> Result<(), Mismatch> {
+pub(super) fn replay(scenario: &Value) -> Result<(), Mismatch> {
+    match scenario.text("kind") {
+        "retry" => replay_calls(scenario),
+        "interval_function" => replay_interval(scenario),
+        "config_validation" => replay_validation(scenario),
+        kind => Err(Mismatch::new(scenario, format!("unknown kind {kind}"))),
+    }
+}
+
+fn replay_calls(scenario: &Value) -> Result<(), Mismatch> {
     let config = &scenario["config"];
     let (clock, hand) = Clock::manual(Duration::ZERO);
-    let retry = Retry::with_clock("retry", read_config(config), clock);
+    let retry = Retry::with_clock(
+        "retry",
+        read_config(config)
+            .ok_or_else(|| Mismatch::new(scenario, "the configuration was refused"))?,
+        clock,
+    );
     let rules = Rules::new().kinds().retry_result(|returned: &Returned| returned.unwanted);
     let unwanted = config.texts("retryOnResult");
     for (step, call) in scenario.list("calls").iter().enumerate() {
@@ -169,7 +171,8 @@ fn write(event: &RetryEvent, exhausted_on_results: bool) -> String {
     }
 }
 
-fn read_config(config: &Value) -> RetryConfig {
+/// `None` is a refusal.
+fn read_config(config: &Value) -> Option<RetryConfig> {
     let mut builder = RetryConfig::builder()
         .max_attempts(attempts(config))
         .fail_after_max_attempts(config["failAfterMaxAttempts"].as_bool().unwrap_or(false))
@@ -179,12 +182,13 @@ fn read_config(config: &Value) -> RetryConfig {
         builder = builder.wait_duration(Duration::from_millis(wait));
     }
     if let Some(function) = config.get("intervalFunction") {
-        builder = builder.interval(interval(function));
+        builder = builder.interval(interval(function)?);
     }
-    builder.build().expect("recorded from a valid configuration")
+    builder.build().ok()
 }
 
-fn interval(function: &Value) -> Interval {
+/// `None` for a type of function that there is no interval for.
+fn interval(function: &Value) -> Option<Interval> {
     let initial = Duration::from_millis(function.natural("initial").unwrap_or(0));
     let multiplier = function["multiplier"].as_f64().unwrap_or(1.5);
     let factor = function["randomizationFactor"].as_f64().unwrap_or(0.5);
@@ -193,30 +197,25 @@ fn interval(function: &Value) -> Interval {
         "randomized" => Interval::fixed(initial).jitter(factor),
         "exponential" => Interval::exponential(initial, multiplier),
         "exponential_random" => Interval::exponential(initial, multiplier).jitter(factor),
-        other => panic!("unknown interval function {other}"),
+        _ => return None,
     };
-    match function.natural("max") {
+    Some(match function.natural("max") {
         Some(max) => interval.max(Duration::from_millis(max)),
         None => interval,
-    }
+    })
 }
 
-/// Replays one `interval_function` scenario.
-///
-/// # Errors
-///
-/// The first difference from the recording.
-pub fn replay_interval(scenario: &Value) -> Result<(), Mismatch> {
+fn replay_interval(scenario: &Value) -> Result<(), Mismatch> {
     let function = &scenario["function"];
-    let interval = interval(function);
-    let wait = |attempt: usize, random: f64| {
-        let attempt = u32::try_from(attempt).expect("a small number");
-        let wait = interval.wait(attempt, random).expect("these never end the retry");
-        u64::try_from(wait.as_millis()).expect("recorded as 64 bits")
+    let interval =
+        interval(function).ok_or_else(|| Mismatch::new(scenario, "unknown interval function"))?;
+    let wait = |index: usize, random: f64| {
+        let attempt = u32::try_from(index + 1).ok()?;
+        u64::try_from(interval.wait(attempt, random)?.as_millis()).ok()
     };
     if let Some(values) = scenario["values"].as_array() {
         for (i, value) in values.iter().enumerate() {
-            Mismatch::check(scenario, "wait", &value.as_u64(), &Some(wait(i + 1, 0.5)))
+            Mismatch::check(scenario, "wait", &value.as_u64(), &wait(i, 0.5))
                 .map_err(|m| m.at(i))?;
         }
         return Ok(());
@@ -228,9 +227,9 @@ pub fn replay_interval(scenario: &Value) -> Result<(), Mismatch> {
         let in_cap = function.text("type") == JITTER_IN_THE_CAP
             && function.natural("max").is_some_and(|cap| max == cap);
         for n in 0..1_000 {
-            let wait = wait(i + 1, f64::from(n) / 1_000.0);
-            if wait > max || (wait < min && !in_cap) {
-                let message = format!("wait {wait} is not in {min}..={max}");
+            let wait = wait(i, f64::from(n) / 1_000.0);
+            if wait.is_none_or(|wait| wait > max || (wait < min && !in_cap)) {
+                let message = format!("wait {wait:?} is not in {min}..={max}");
                 return Err(Mismatch::new(scenario, message).at(i));
             }
         }
@@ -238,12 +237,7 @@ pub fn replay_interval(scenario: &Value) -> Result<(), Mismatch> {
     Ok(())
 }
 
-/// Replays one `config_validation` scenario of the retry module.
-///
-/// # Errors
-///
-/// When the recording accepted what is refused here, or the other way round.
-pub fn replay_validation(scenario: &Value) -> Result<(), Mismatch> {
+fn replay_validation(scenario: &Value) -> Result<(), Mismatch> {
     let config = &scenario["config"];
     let accepted = validate(config);
     Mismatch::check(scenario, "valid", &scenario["valid"].as_bool(), &Some(accepted))
@@ -266,7 +260,8 @@ fn validate(config: &Value) -> bool {
         builder = builder.wait_duration(Duration::from_nanos(wait));
     }
     if function.is_object() {
-        builder = builder.interval(interval(function));
+        let Some(interval) = interval(function) else { return false };
+        builder = builder.interval(interval);
     }
     builder.build().is_ok()
 }
