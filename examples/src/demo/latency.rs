@@ -13,6 +13,13 @@ impl Latencies {
         self.0.get(rank.saturating_sub(1)).copied().unwrap_or_default()
     }
 
+    /// Says whether half of the answers came within `half`, and all within `all`.
+    ///
+    /// Two bounds, as one would either say nothing or break on a machine that is busy elsewhere.
+    pub fn within(&self, half: Duration, all: Duration) -> bool {
+        self.percentile(50) <= half && self.max() <= all
+    }
+
     /// The quickest answer; zero without answers.
     pub fn min(&self) -> Duration {
         self.0.first().copied().unwrap_or_default()
@@ -68,6 +75,15 @@ mod tests {
         assert_eq!(latencies.percentile(95), Duration::from_millis(19));
         assert_eq!(latencies.percentile(99), Duration::from_millis(20));
         assert_eq!(latencies.percentile(100), latencies.max());
+    }
+
+    #[test]
+    fn one_slow_answer_among_quick_ones_counts_for_the_outer_bound_only() {
+        let [quick, slow] = [10, 800].map(Duration::from_millis);
+        let latencies = Latencies::from_iter([quick, quick, quick, slow]);
+        assert!(latencies.within(quick, slow));
+        assert!(!latencies.within(quick, quick));
+        assert!(!Latencies::from_iter([quick, slow, slow]).within(quick, slow));
     }
 
     #[test]
