@@ -1,5 +1,5 @@
-use proc_macro2::TokenStream;
-use quote::quote;
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
 use syn::{ReturnType, spanned::Spanned};
 
 use super::{Locals, Plan, respan};
@@ -118,9 +118,9 @@ fn pin(function: &Function) -> TokenStream {
     let Body::Statements(_) = &function.body else { return TokenStream::new() };
     let output = &function.output;
     let none = respan(quote!(::core::option::Option::None::<#output>), output.span());
-    quote! {
-        if let ::core::option::Option::Some(output) = #none {
-            return output;
+    quote_spanned! {Span::mixed_site()=>
+        if let ::core::option::Option::Some(__resilience_output) = #none {
+            return __resilience_output;
         }
     }
 }

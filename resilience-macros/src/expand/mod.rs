@@ -124,24 +124,25 @@ impl<'a> Plan<'a> {
         let define_slots = self.slots(function);
         let attempt = attempt::attempt(self, function);
         let conclusion = failure::conclusion(self, function);
-        let one_pass = quote! {
+        let hygienic = Span::mixed_site();
+        let one_pass = quote_spanned! {hygienic=>
             let #outcome = match #pass.admit().await {
                 ::core::result::Result::Ok(()) => #attempt,
-                ::core::result::Result::Err(refusal) => {
-                    ::core::result::Result::Err(#private::CallError::Resilience(refusal))
+                ::core::result::Result::Err(__resilience_refusal) => {
+                    ::core::result::Result::Err(#private::CallError::Resilience(__resilience_refusal))
                 }
             };
         };
         let call = if self.stack.retries() {
-            quote! {
+            quote_spanned! {hygienic=>
                 let #result = loop {
                     let #last = #pass.is_last_attempt();
                     #one_pass
-                    let wait = match #pass.settle(#outcome, &#rules) {
-                        ::core::ops::ControlFlow::Break(result) => break result,
-                        ::core::ops::ControlFlow::Continue(wait) => wait,
+                    let __resilience_wait = match #pass.settle(#outcome, &#rules) {
+                        ::core::ops::ControlFlow::Break(__resilience_done) => break __resilience_done,
+                        ::core::ops::ControlFlow::Continue(__resilience_wait) => __resilience_wait,
                     };
-                    #pass.back_off(wait).await;
+                    #pass.back_off(__resilience_wait).await;
                 };
             }
         } else {
