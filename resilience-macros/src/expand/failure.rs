@@ -2,7 +2,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{ExprPath, spanned::Spanned};
 
-use super::{Locals, Plan, respan};
+use super::{Locals, Plan, lints, respan};
 use crate::model::{Function, Passing};
 
 /// What the function returns: the stack's result, a fallback's, or an error in the user's type.
@@ -30,7 +30,7 @@ pub(super) fn conclusion(plan: &Plan<'_>, function: &Function) -> TokenStream {
             }
         }
     });
-    let output = &function.output;
+    let (output, lints) = (&function.output, lints());
     quote_spanned! {hygienic=>
         #(#warnings)*
         match #result {
@@ -39,6 +39,7 @@ pub(super) fn conclusion(plan: &Plan<'_>, function: &Function) -> TokenStream {
             },
             ::core::result::Result::Err(__resilience_error) => {
                 let #identity = #private::identity!(#error);
+                #lints
                 let #failed = #private::Failed::new(
                     ::core::marker::PhantomData::<#output>,
                     #receiver,

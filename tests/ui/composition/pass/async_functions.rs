@@ -93,8 +93,19 @@ fn grow(list: &mut Vec<u32>) {
 #[derive(Clone)]
 struct Wrap(u32);
 
+/// The error is no part of what the future keeps, so it need not be `Send`.
 #[retry]
-async fn configured(#[cfg(any())] gone: NoSuchType, #[cfg(all())] mut here: String) -> Outcome<usize> {
+#[circuit_breaker]
+async fn error_not_send() -> Result<u32, Box<dyn std::error::Error>> {
+    tokio::task::yield_now().await;
+    Ok("7".parse()?)
+}
+
+#[retry]
+async fn configured(
+    #[cfg(any())] gone: NoSuchType,
+    #[cfg(all())] mut here: String,
+) -> Outcome<usize> {
     here.push('!');
     Ok(here.len())
 }
@@ -233,6 +244,7 @@ async fn main() {
     assert_eq!(send(detached("d".into())).await.unwrap(), "d");
     assert_eq!(send(blocking("123".into())).await.unwrap(), 3);
     assert_eq!(send(configured("c".into())).await.unwrap(), 2);
+    assert_eq!(send(error_not_send()).await.unwrap(), 7);
     let mut service = Service::default();
     assert_eq!(send(Pin::new(&mut service).pinned()).await.unwrap(), 0);
     assert_eq!(send(service.shared(1)).await.unwrap(), 1);
