@@ -41,7 +41,7 @@ pub(crate) fn attribute(pattern: Pattern, args: TokenStream, tokens: &TokenStrea
     });
     let layers: Vec<Layer> =
         written.into_iter().map(|written| Layer::check(written, &mut problems)).collect();
-    let stack = Stack::check(layers, siblings, &item.sig.ident, &mut problems);
+    let stack = Stack::check(layers, siblings, &item.sig, &mut problems);
     let function = Function::check(item.clone(), &stack, &mut problems);
     match (function, problems.into_error()) {
         (Some(function), None) => expand::function(function, &stack),

@@ -96,7 +96,7 @@ fn implementation(input: &DeriveInput, cases: &[Case<'_>]) -> TokenStream {
         let (index, field) = case.carrier()?;
         let member = field.ident.clone().map_or_else(|| index.into(), syn::Member::Named);
         let (pattern, ty) = (&case.pattern, &field.ty);
-        let carrier = format_ident!("carrier", span = proc_macro2::Span::mixed_site());
+        let carrier = format_ident!("__resilience_carrier", span = proc_macro2::Span::mixed_site());
         Some(quote! {
             #pattern { #member: #carrier, .. } => #private::facts!(#ty)(#carrier).refusal
         })

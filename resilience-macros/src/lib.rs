@@ -38,6 +38,8 @@ use resilience_settings::Pattern;
 ///     Ok(amount)
 /// }
 /// ```
+#[doc = include_str!("../docs/fallback.md")]
+#[doc = include_str!("../docs/functions.md")]
 #[proc_macro_attribute]
 pub fn retry(args: TokenStream, item: TokenStream) -> TokenStream {
     compose::attribute(Pattern::Retry, args.into(), &item.into()).into()
@@ -70,6 +72,8 @@ pub fn retry(args: TokenStream, item: TokenStream) -> TokenStream {
 ///     Ok(0)
 /// }
 /// ```
+#[doc = include_str!("../docs/fallback.md")]
+#[doc = include_str!("../docs/functions.md")]
 #[proc_macro_attribute]
 pub fn circuit_breaker(args: TokenStream, item: TokenStream) -> TokenStream {
     compose::attribute(Pattern::CircuitBreaker, args.into(), &item.into()).into()
@@ -94,6 +98,8 @@ pub fn circuit_breaker(args: TokenStream, item: TokenStream) -> TokenStream {
 ///     Ok(vec![query])
 /// }
 /// ```
+#[doc = include_str!("../docs/fallback.md")]
+#[doc = include_str!("../docs/functions.md")]
 #[proc_macro_attribute]
 pub fn rate_limiter(args: TokenStream, item: TokenStream) -> TokenStream {
     compose::attribute(Pattern::RateLimiter, args.into(), &item.into()).into()
@@ -122,6 +128,8 @@ pub fn rate_limiter(args: TokenStream, item: TokenStream) -> TokenStream {
 ///     Ok(id)
 /// }
 /// ```
+#[doc = include_str!("../docs/fallback.md")]
+#[doc = include_str!("../docs/functions.md")]
 #[proc_macro_attribute]
 pub fn time_limiter(args: TokenStream, item: TokenStream) -> TokenStream {
     compose::attribute(Pattern::TimeLimiter, args.into(), &item.into()).into()
@@ -155,6 +163,8 @@ pub fn time_limiter(args: TokenStream, item: TokenStream) -> TokenStream {
 /// # Ok(())
 /// # }
 /// ```
+#[doc = include_str!("../docs/fallback.md")]
+#[doc = include_str!("../docs/functions.md")]
 #[proc_macro_attribute]
 pub fn bulkhead(args: TokenStream, item: TokenStream) -> TokenStream {
     compose::attribute(Pattern::Bulkhead, args.into(), &item.into()).into()

@@ -1,5 +1,7 @@
 //! The order of the layers is fixed: all 120 textual orders of the five attributes act alike.
 
+#![allow(clippy::unwrap_used)] // helpers of tests
+
 use std::{
     collections::HashSet,
     future::{Future, pending},
@@ -97,8 +99,7 @@ async fn trace(run: Run) -> Vec<String> {
     trace.listen("bulkhead", &registry.bulkhead("order").events());
     let result = registry.scope(run(Arc::clone(&trace))).await;
     assert!(matches!(result, Err(Failure::Refused(Error::CallNotPermitted(_)))), "{result:?}");
-    let lines = trace.lines.lock().unwrap().clone();
-    lines
+    std::mem::take(&mut *trace.lines.lock().unwrap())
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,5 +1,14 @@
 //! What annotated functions do at run time.
 
+#![allow(clippy::unwrap_used)] // helpers of tests
+
+// The attributes ask for the signatures of predicates and fallbacks.
+#![allow(
+    clippy::needless_pass_by_value,
+    clippy::trivially_copy_pass_by_ref,
+    clippy::unnecessary_wraps
+)]
+
 use std::{
     cell::Cell,
     future::{Future, pending},

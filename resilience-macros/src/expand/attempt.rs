@@ -1,8 +1,8 @@
-use proc_macro2::TokenStream;
-use quote::quote;
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
 use syn::{ReturnType, spanned::Spanned};
 
-use super::{Locals, Plan, respan};
+use super::{Locals, Plan, lints, respan};
 use crate::model::{Argument, Body, Form, Function, Passing};
 
 /// One attempt: what the runtime runs inside the time limiter and the bulkhead.
@@ -52,14 +52,15 @@ fn prepare(plan: &Plan<'_>, function: &Function) -> TokenStream {
             respan(quote!(#private::Lend::lend(#policy, &mut #receiver, #last)), r.token.span());
         quote!(#this = #lend;)
     });
+    let lints = lints();
     let moves = plan.stack.moves_body(function.form).is_some();
     let arguments = function.arguments.iter().map(|argument| {
         let Argument { name, slot, cfgs, .. } = argument;
         match argument.passing {
             Passing::Shared => TokenStream::new(),
-            Passing::Exclusive => quote!(#(#cfgs)* let #name = &mut *#name;),
+            Passing::Exclusive => quote!(#(#cfgs)* #lints let #name = &mut *#name;),
             Passing::Owned if moves => TokenStream::new(),
-            Passing::Owned => quote!(#(#cfgs)* let #slot = &mut #slot;),
+            Passing::Owned => quote!(#(#cfgs)* #lints let #slot = &mut #slot;),
         }
     });
     quote!(#(#this)* #(#arguments)*)
@@ -69,6 +70,7 @@ fn prepare(plan: &Plan<'_>, function: &Function) -> TokenStream {
 fn bind(plan: &Plan<'_>, function: &Function, argument: &Argument) -> Option<TokenStream> {
     let Argument { name, pattern, passing, span, slot, cfgs, .. } = argument;
     let Plan { private, locals: Locals { policy, .. }, .. } = plan;
+    let lints = lints();
     let moves = plan.stack.moves_body(function.form).is_some();
     if plan.keeps_arguments && *passing == Passing::Owned {
         let last = last(plan);
@@ -78,14 +80,13 @@ fn bind(plan: &Plan<'_>, function: &Function, argument: &Argument) -> Option<Tok
             lend = quote!(#private::movable(#lend));
         }
         let lend = respan(lend, *span);
-        return Some(quote!(#(#cfgs)* let #pattern = #lend;));
+        return Some(quote!(#(#cfgs)* #lints let #pattern = #lend;));
     }
     if moves && *passing == Passing::Owned {
-        // Under a name of ours first: moved to the argument's span, the user's would not be found.
-        let value = respan(quote!(#private::movable(#slot)), *span);
-        return Some(quote!(#(#cfgs)* let #slot = #name; #(#cfgs)* let #pattern = #value;));
+        let value = respan(quote!(#private::movable(#name)), *span);
+        return Some(quote!(#(#cfgs)* #lints let #pattern = #value;));
     }
-    (!argument.keeps_its_name()).then(|| quote!(#(#cfgs)* let #pattern = #name;))
+    (!argument.keeps_its_name()).then(|| quote!(#(#cfgs)* #lints let #pattern = #name;))
 }
 
 /// Whether no further attempt can follow.
@@ -118,9 +119,9 @@ fn pin(function: &Function) -> TokenStream {
     let Body::Statements(_) = &function.body else { return TokenStream::new() };
     let output = &function.output;
     let none = respan(quote!(::core::option::Option::None::<#output>), output.span());
-    quote! {
-        if let ::core::option::Option::Some(output) = #none {
-            return output;
+    quote_spanned! {Span::mixed_site()=>
+        if let ::core::option::Option::Some(__resilience_output) = #none {
+            return __resilience_output;
         }
     }
 }

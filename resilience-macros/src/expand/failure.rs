@@ -2,7 +2,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{ExprPath, spanned::Spanned};
 
-use super::{Locals, Plan, respan};
+use super::{Locals, Plan, lints, respan};
 use crate::model::{Function, Passing};
 
 /// What the function returns: the stack's result, a fallback's, or an error in the user's type.
@@ -15,6 +15,7 @@ pub(super) fn conclusion(plan: &Plan<'_>, function: &Function) -> TokenStream {
     let warnings = plan.stack.unused_fallbacks();
     let warnings = warnings.iter().map(|(path, warning)| unused(path, warning));
     let (receiver, arguments) = offered(plan, function);
+    let hygienic = Span::mixed_site();
     let unhandled = respan(quote!(#failed.unhandled()), function.error_span);
     let dispatch = fallbacks.iter().rev().fold(unhandled, |otherwise, fallback| {
         // One span for all of it, hygiene included: a mistake that comes up in several places of an
@@ -22,25 +23,28 @@ pub(super) fn conclusion(plan: &Plan<'_>, function: &Function) -> TokenStream {
         let respond =
             quote_spanned!(Span::mixed_site()=> #failed.respond(#identity, #fallback).await);
         let respond = respan(respond, fallback.span());
-        quote! {
+        quote_spanned! {hygienic=>
             match #respond {
-                ::core::ops::ControlFlow::Break(answer) => answer,
+                ::core::ops::ControlFlow::Break(__resilience_answer) => __resilience_answer,
                 ::core::ops::ControlFlow::Continue(#failed) => #otherwise,
             }
         }
     });
-    let output = &function.output;
-    quote! {
+    let (output, lints) = (&function.output, lints());
+    quote_spanned! {hygienic=>
         #(#warnings)*
         match #result {
-            ::core::result::Result::Ok(value) => ::core::result::Result::Ok(value),
-            ::core::result::Result::Err(error) => {
+            ::core::result::Result::Ok(__resilience_value) => {
+                ::core::result::Result::Ok(__resilience_value)
+            },
+            ::core::result::Result::Err(__resilience_error) => {
                 let #identity = #private::identity!(#error);
+                #lints
                 let #failed = #private::Failed::new(
                     ::core::marker::PhantomData::<#output>,
                     #receiver,
                     #arguments,
-                    error,
+                    __resilience_error,
                 );
                 #dispatch
             }

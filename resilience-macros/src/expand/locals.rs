@@ -1,8 +1,8 @@
 use proc_macro2::Span;
 use syn::Ident;
 
-/// The variables of the composed function. They are hygienic, and named so that nobody who looks
-/// at an expansion takes them for the user's.
+/// The variables of the composed function. They are hygienic, and have a prefix as well: a pattern
+/// that is a mere name means the user's constant of that name, if there is one.
 pub(super) struct Locals {
     pub(super) rules: Ident,
     pub(super) policy: Ident,

@@ -3,6 +3,7 @@
 
 mod attempt;
 mod failure;
+mod lints;
 mod locals;
 mod site;
 mod span;
@@ -12,6 +13,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::{ExprPath, Ident, parse_quote, parse_quote_spanned, spanned::Spanned};
 
 use crate::model::{Form, Function, Passing, Stack};
+use lints::lints;
 use locals::Locals;
 use span::respan;
 
@@ -44,23 +46,8 @@ pub(crate) fn function(mut function: Function, stack: &Stack) -> TokenStream {
     for attribute in &mut attrs {
         attribute.style = syn::AttrStyle::Outer;
     }
-    let lints = quote! {
-        #[allow(
-            clippy::async_yields_async,
-            clippy::diverging_sub_expression,
-            clippy::large_futures,
-            clippy::let_unit_value,
-            clippy::no_effect_underscore_binding,
-            clippy::shadow_reuse,
-            clippy::shadow_same,
-            clippy::shadow_unrelated,
-            clippy::unused_async,
-            clippy::used_underscore_binding
-        )]
-    };
     quote! {
         #(#attrs)*
-        #lints
         #[#private::__resilience_composed]
         #vis #signature #block
     }
@@ -124,24 +111,25 @@ impl<'a> Plan<'a> {
         let define_slots = self.slots(function);
         let attempt = attempt::attempt(self, function);
         let conclusion = failure::conclusion(self, function);
-        let one_pass = quote! {
+        let hygienic = Span::mixed_site();
+        let one_pass = quote_spanned! {hygienic=>
             let #outcome = match #pass.admit().await {
                 ::core::result::Result::Ok(()) => #attempt,
-                ::core::result::Result::Err(refusal) => {
-                    ::core::result::Result::Err(#private::CallError::Resilience(refusal))
+                ::core::result::Result::Err(__resilience_refusal) => {
+                    ::core::result::Result::Err(#private::CallError::Resilience(__resilience_refusal))
                 }
             };
         };
         let call = if self.stack.retries() {
-            quote! {
+            quote_spanned! {hygienic=>
                 let #result = loop {
                     let #last = #pass.is_last_attempt();
                     #one_pass
-                    let wait = match #pass.settle(#outcome, &#rules) {
-                        ::core::ops::ControlFlow::Break(result) => break result,
-                        ::core::ops::ControlFlow::Continue(wait) => wait,
+                    let __resilience_wait = match #pass.settle(#outcome, &#rules) {
+                        ::core::ops::ControlFlow::Break(__resilience_done) => break __resilience_done,
+                        ::core::ops::ControlFlow::Continue(__resilience_wait) => __resilience_wait,
                     };
-                    #pass.back_off(wait).await;
+                    #pass.back_off(__resilience_wait).await;
                 };
             }
         } else {
@@ -189,14 +177,15 @@ impl<'a> Plan<'a> {
         }
         let Self { private, locals: Locals { policy, receiver, .. }, .. } = self;
         let base = if self.stack.retries() { quote!(PerAttempt) } else { quote!(Once) };
+        let lints = lints();
         let fallbacks: &[Ident] = if function.lends_out { &[] } else { &self.fallbacks };
         let own = function.receiver.iter().filter(|r| r.passing == Passing::Owned).map(|r| {
             let this = &r.token;
-            quote!(let mut #receiver = #private::Slot::new(#this);)
+            quote!(#lints let mut #receiver = #private::Slot::new(#this);)
         });
         let owned = function.arguments.iter().filter(|a| a.passing == Passing::Owned).map(|a| {
             let (name, slot, cfgs) = (&a.name, &a.slot, &a.cfgs);
-            quote!(#(#cfgs)* let mut #slot = #private::Slot::new(#name);)
+            quote!(#(#cfgs)* #lints let mut #slot = #private::Slot::new(#name);)
         });
         let slots: Vec<TokenStream> = own.chain(owned).collect();
         let policy = (!slots.is_empty())

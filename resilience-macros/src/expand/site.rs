@@ -1,7 +1,7 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 use resilience_settings::Value;
-use syn::LitStr;
+use syn::{LitStr, ext::IdentExt};
 
 use super::Plan;
 use crate::model::{Function, Inline, Layer};
@@ -10,7 +10,8 @@ use crate::model::{Function, Inline, Layer};
 /// known when the program is compiled.
 pub(super) fn site(plan: &Plan<'_>, function: &Function) -> TokenStream {
     let private = &plan.private;
-    let name = LitStr::new(&function.signature.ident.to_string(), function.signature.ident.span());
+    let ident = &function.signature.ident;
+    let name = LitStr::new(&ident.unraw().to_string(), ident.span());
     let layers = plan.stack.layers.iter().map(|spec| layer(plan, spec, &name));
     let permits = plan.stack.permits();
     let detach = plan.stack.detach().is_some();

@@ -4,7 +4,7 @@ use syn::{Attribute, ItemFn, Signature, Type, Visibility, spanned::Spanned};
 use super::{
     Argument, Passing, Receiver, Stack, arguments,
     body::{self, Body},
-    returns,
+    lending, returns,
 };
 use crate::problems::Problems;
 
@@ -89,8 +89,6 @@ impl Function {
             return None;
         }
         let (receiver, arguments) = arguments::take(&mut signature);
-        let exclusive = receiver.iter().any(|r| r.passing == Passing::Exclusive)
-            || arguments.iter().any(|a| a.passing == Passing::Exclusive);
         let function = Self {
             attrs,
             vis,
@@ -98,7 +96,7 @@ impl Function {
             receiver,
             arguments,
             body,
-            lends_out: exclusive && returns::may_borrow(&output),
+            lends_out: lending::lends_out(&signature, &output),
             error_borrows: returns::error_may_borrow(&output),
             error_span: returns::error(&output).map_or_else(|| output.span(), Spanned::span),
             error_of: returns::with_any_value(&output),

@@ -5,6 +5,7 @@ mod arguments;
 mod body;
 mod function;
 mod layer;
+mod lending;
 mod returns;
 mod stack;
 mod value;

@@ -1,7 +1,7 @@
 use proc_macro2::Span;
 use quote::ToTokens;
 use resilience_settings::Pattern;
-use syn::{ExprPath, Ident, Path};
+use syn::{ExprPath, Path, Signature};
 
 use super::{Form, Layer};
 use crate::{parse::default_crate, problems::Problems};
@@ -20,9 +20,10 @@ impl Stack {
     pub(crate) fn check(
         mut layers: Vec<Layer>,
         siblings: Vec<Path>,
-        function: &Ident,
+        signature: &Signature,
         problems: &mut Problems,
     ) -> Self {
+        let function = &signature.ident;
         let first = layers.first().map_or("retry", |layer| layer.pattern.attribute());
         let krate = layers.iter().find_map(|l| l.krate.clone()).unwrap_or_else(default_crate);
         let mut seen = Vec::new();
@@ -42,7 +43,7 @@ impl Stack {
         // `ALL` is the order of composition.
         layers.sort_by_key(|layer| Pattern::ALL.iter().position(|p| *p == layer.pattern));
         for fallback in layers.iter().flat_map(|layer| &layer.fallbacks) {
-            if names_itself(fallback, function) {
+            if names_itself(fallback, signature) {
                 let message = format!(
                     "`{function}` is its own fallback: name the function that answers instead"
                 );
@@ -130,11 +131,16 @@ impl Stack {
     }
 }
 
-/// `f` and `Self::f` name the function itself; any other path may name another `f`.
-fn names_itself(path: &ExprPath, function: &Ident) -> bool {
+/// `Self::f` names the function itself, and so does `f` unless it is a method: any other path may
+/// name another `f`.
+fn names_itself(path: &ExprPath, signature: &Signature) -> bool {
     let segments = &path.path.segments;
-    let last = segments.last().is_some_and(|last| last.ident == *function);
-    let own = segments.len() == 1 || (segments.len() == 2 && segments[0].ident == "Self");
+    let last = segments.last().is_some_and(|last| last.ident == signature.ident);
+    let own = match segments.len() {
+        1 => signature.receiver().is_none(),
+        2 => segments[0].ident == "Self",
+        _ => false,
+    };
     path.qself.is_none() && path.path.leading_colon.is_none() && last && own
 }
 

@@ -117,7 +117,8 @@ impl<F: Future, N> Future for Response<F, N> {
     note = "a fallback takes the error alone; or the function's arguments, then the error; or its \
             receiver, its arguments, then the error",
     note = "the error is a `CallError<E>`, a `resilience::Error`, the function's `E`, or one of \
-            the structs such as `TimedOut`"
+            the structs such as `TimedOut`",
+    note = "where the function's value may borrow from a `&mut` argument, only the error is left"
 )]
 pub trait Takes<Form, S, A, X> {
     /// What the fallback returns, a future if it is async.

@@ -1,5 +1,12 @@
 //! Every function form, under edition 2021 and a renamed dependency.
 
+// The attributes ask for the signatures of predicates and fallbacks.
+#![allow(
+    clippy::needless_pass_by_value,
+    clippy::trivially_copy_pass_by_ref,
+    clippy::unnecessary_wraps
+)]
+
 use std::{future::Future, pin::Pin, sync::Arc};
 
 use guard::{
@@ -90,8 +97,8 @@ impl Service {
         Ok(this.0)
     }
 
-    fn later(&mut self, _: u32, _: CallError<Failure>) -> Outcome<u32> {
-        Ok(self.0)
+    fn later(&mut self, _: u32, error: CallError<Failure>) -> Outcome<u32> {
+        error.resilience().map(|_| self.0).ok_or(Failure::Parse)
     }
 
     #[circuit_breaker]
@@ -166,7 +173,7 @@ fn send<T: Send>(value: T) -> T {
 async fn every_form_works() {
     assert_eq!(send(parse("40", 2, (0, 100))).await.unwrap(), 42);
     assert_eq!(send(parse("x", 2, (0, 100))).await.unwrap(), 3);
-    assert_eq!(send(generic([1, 2], |n| n.to_string())).await.unwrap(), "12");
+    assert_eq!(send(generic([1, 2], ToString::to_string)).await.unwrap(), "12");
     assert_eq!(send(opaque("ab")).await.unwrap(), 2);
     assert_eq!(send(boxed("abc")).await.unwrap(), 3);
     assert_eq!(send(detached("d".into())).await.unwrap(), 1);

@@ -4,7 +4,7 @@
 #![deny(warnings, clippy::pedantic)]
 #![allow(clippy::unused_async, clippy::missing_errors_doc, dead_code)]
 
-use std::{fmt::Debug, sync::Arc};
+use std::{fmt::Debug, pin::Pin, sync::Arc};
 
 use resilience::{Error, bulkhead, circuit_breaker, rate_limiter, retry, time_limiter};
 
@@ -93,6 +93,23 @@ fn grow(list: &mut Vec<u32>) {
 #[derive(Clone)]
 struct Wrap(u32);
 
+/// The error is no part of what the future keeps, so it need not be `Send`.
+#[retry]
+#[circuit_breaker]
+async fn error_not_send() -> Result<u32, Box<dyn std::error::Error>> {
+    tokio::task::yield_now().await;
+    Ok("7".parse()?)
+}
+
+#[retry]
+async fn configured(
+    #[cfg(any())] gone: NoSuchType,
+    #[cfg(all())] mut here: String,
+) -> Outcome<usize> {
+    here.push('!');
+    Ok(here.len())
+}
+
 #[circuit_breaker]
 async fn not_clone(not_clone: NotClone, mut other: NotClone) -> Outcome<u32> {
     other.0 += not_clone.0;
@@ -176,6 +193,11 @@ impl Service {
         Ok(self.calls)
     }
 
+    #[circuit_breaker]
+    async fn pinned(self: Pin<&mut Self>) -> Outcome<u32> {
+        Ok(self.calls)
+    }
+
     #[bulkhead(type = "thread_pool")]
     fn blocking(self: Arc<Self>) -> Outcome<u32> {
         Ok(self.calls)
@@ -221,7 +243,10 @@ async fn main() {
     assert_eq!(send(not_clone(NotClone(1), NotClone(2))).await.unwrap(), 3);
     assert_eq!(send(detached("d".into())).await.unwrap(), "d");
     assert_eq!(send(blocking("123".into())).await.unwrap(), 3);
+    assert_eq!(send(configured("c".into())).await.unwrap(), 2);
+    assert_eq!(send(error_not_send()).await.unwrap(), 7);
     let mut service = Service::default();
+    assert_eq!(send(Pin::new(&mut service).pinned()).await.unwrap(), 0);
     assert_eq!(send(service.shared(1)).await.unwrap(), 1);
     assert_eq!(send(service.exclusive(1)).await.unwrap(), 3);
     send(service.lends_out()).await.unwrap().push('x');

@@ -48,7 +48,10 @@ struct Unit;
 enum Never {}
 
 fn main() {
-    assert_eq!(PaymentError::CardDeclined.kinds(), ["card_declined", "http_4xx", "declined", "payment"]);
+    assert_eq!(
+        PaymentError::CardDeclined.kinds(),
+        ["card_declined", "http_4xx", "declined", "payment"]
+    );
     assert_eq!(PaymentError::Server { status: 500 }.kinds(), ["server", "http_5xx", "payment"]);
     assert!(PaymentError::CardDeclined.refusal().is_none());
     assert_eq!(Unit.kinds(), ["unit"]);

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use resilience::{
-    BulkheadFull, CallError, CallNotPermitted, Error, TimedOut, circuit_breaker, retry,
+    BulkheadFull, CallError, CallNotPermitted, Error, TimedOut, bulkhead, circuit_breaker, retry,
     time_limiter,
 };
 
@@ -106,6 +106,22 @@ impl S {
         Ok(self.0 + n.parse::<u32>().unwrap_or(0))
     }
 }
+#[circuit_breaker(fallback = in_the_caller)]
+#[bulkhead(type = "thread_pool")]
+fn blocking(mut n: String) -> R {
+    n.push('!');
+    Err(Mine(n))
+}
+async fn in_the_caller(n: String, e: Mine) -> R {
+    Ok(u32::try_from(n.len() + e.0.len()).unwrap_or(0))
+}
+#[retry(fallback = configured_later)]
+async fn configured(#[cfg(any())] gone: Nowhere, #[cfg(all())] here: String) -> R {
+    Err(Mine(here))
+}
+fn configured_later(here: String, _: Mine) -> R {
+    Ok(u32::try_from(here.len()).unwrap_or(0))
+}
 #[retry(fallback = refusals)]
 async fn same() -> Result<u32, Error> {
     Ok(1)
@@ -114,7 +130,7 @@ fn refusals(_: Error) -> Result<u32, Error> {
     Ok(2)
 }
 #[retry(fallback = generic_later)]
-async fn generic<E: From<Error>, T: Clone + Default>(t: T) -> Result<T, E> {
+async fn generic<E: From<Error>, T: Clone>(t: T) -> Result<T, E> {
     Ok(t)
 }
 fn generic_later<E, T>(t: T, _: CallError<E>) -> Result<T, E> {
@@ -133,9 +149,25 @@ async fn main() {
     assert_eq!(send(s.pay_mut()).await.unwrap(), 14);
     *send(s.borrow()).await.unwrap() = 1;
     assert_eq!(send(s.borrow_shared(1)).await.unwrap(), &1);
+    assert_eq!(send(configured("ab".into())).await.unwrap(), 2);
     let s = Arc::new(s);
     assert_eq!(send(s.clone().pay_arc(3)).await.unwrap(), 4);
     assert_eq!(send(s.clone().detach("3".into())).await.unwrap(), 4);
     assert_eq!(send(same()).await.unwrap(), 1);
     assert_eq!(send(generic::<Mine, _>(1)).await.unwrap(), 1);
+
+    // Lifetimes are erased in a task: everything above must be `Send` for all of them.
+    let task = tokio::spawn(async move {
+        let text = String::from("ab");
+        let mut owned = S(1);
+        let mut list = vec![];
+        s.pay(3).await.unwrap()
+            + arguments(text.clone(), &text).await.unwrap()
+            + self::list(text.clone(), &mut list).await.unwrap()
+            + owned.pay_mut().await.unwrap()
+            + *owned.borrow().await.unwrap()
+            + *owned.borrow_shared(1).await.unwrap()
+            + generic::<Mine, _>(&text).await.map_or(0, |_| 1)
+    });
+    assert!(task.await.unwrap() > 0);
 }

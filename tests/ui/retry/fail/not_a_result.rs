@@ -1,7 +1,5 @@
 use resilience::retry;
 
-type Money = std::num::Wrapping<u32>;
-
 #[retry]
 async fn nothing() {}
 
@@ -13,11 +11,6 @@ async fn number() -> u32 {
 #[retry]
 async fn maybe() -> Option<u32> {
     None
-}
-
-#[retry]
-async fn behind_an_alias() -> Money {
-    std::num::Wrapping(1)
 }
 
 fn main() {}
