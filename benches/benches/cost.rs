@@ -17,8 +17,8 @@ use resilience::{
 
 type Answer = Result<u64, resilience::Error>;
 
-async fn body(n: u64) -> Answer {
-    Ok(black_box(n))
+fn body(n: u64) -> impl Future<Output = Answer> {
+    std::future::ready(Ok(black_box(n)))
 }
 
 /// Drives a future that is ready at its first poll, without a runtime's own cost.
