@@ -539,7 +539,7 @@ impl Service {
         Err(Failure::Down)
     }
 
-    async fn what_was_noted(&mut self, _: u32, _: Failure) -> Outcome {
+    fn what_was_noted(&mut self, _: u32, _: Failure) -> Outcome {
         Ok(self.0.iter().sum())
     }
 }

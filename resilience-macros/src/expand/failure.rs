@@ -7,7 +7,8 @@ use crate::model::{Function, Passing};
 
 /// What the function returns: the stack's result, a fallback's, or an error in the user's type.
 pub(super) fn conclusion(plan: &Plan<'_>, function: &Function) -> TokenStream {
-    let Plan { private, locals: Locals { result, failed, identity, .. }, error, .. } = plan;
+    let Plan { private, locals: Locals { result, failed, identity, running, .. }, error, .. } =
+        plan;
     let fallbacks = &plan.fallbacks;
     if fallbacks.is_empty() {
         return respan(quote!(#private::conclude(#result)), function.error_span);
@@ -17,38 +18,53 @@ pub(super) fn conclusion(plan: &Plan<'_>, function: &Function) -> TokenStream {
     let (receiver, arguments) = offered(plan, function);
     let hygienic = Span::mixed_site();
     let unhandled = respan(quote!(#failed.unhandled()), function.error_span);
-    let dispatch = fallbacks.iter().rev().fold(unhandled, |otherwise, fallback| {
-        // One span for all of it, hygiene included: a mistake that comes up in several places of an
-        // expression is reported once if they are the same.
-        let respond =
-            quote_spanned!(Span::mixed_site()=> #failed.respond(#identity, #fallback).await);
+    let last = fallbacks.len() - 1;
+    let dispatch = fallbacks.iter().enumerate().map(|(index, fallback)| {
+        // One span for all of it, hygiene included: a mistake that comes up in several places is
+        // reported once if they are the same.
+        let fits = quote_spanned!(hygienic=> #failed.fits(#identity, &#fallback));
+        let fits = respan(fits, fallback.span());
+        let respond = quote_spanned!(hygienic=> #failed.respond(#identity, #fallback));
         let respond = respan(respond, fallback.span());
+        let wait = respan(quote_spanned!(hygienic=> #running.await), fallback.span());
+        // Nothing but the fallback's future is alive while it is awaited.
+        let call = quote_spanned! {hygienic=>
+            let #running = match #respond {
+                #private::Response::Ready(__resilience_answer) => return __resilience_answer,
+                #private::Response::Pending(__resilience_future) => __resilience_future,
+                #private::Response::Unhandled(#failed) => return #unhandled,
+            };
+            #wait
+        };
+        if index == last {
+            return call;
+        }
         quote_spanned! {hygienic=>
-            match #respond {
-                ::core::ops::ControlFlow::Break(__resilience_answer) => __resilience_answer,
-                ::core::ops::ControlFlow::Continue(#failed) => #otherwise,
+            let (__resilience_fits, #failed) = #fits;
+            if __resilience_fits {
+                return { #call };
             }
         }
     });
     let (output, lints) = (&function.output, lints());
     quote_spanned! {hygienic=>
         #(#warnings)*
-        match #result {
+        // Moved as a whole: a result that is only taken apart would be kept while a fallback runs.
+        let #failed = match ::core::convert::identity(#result) {
             ::core::result::Result::Ok(__resilience_value) => {
-                ::core::result::Result::Ok(__resilience_value)
-            },
-            ::core::result::Result::Err(__resilience_error) => {
-                let #identity = #private::identity!(#error);
-                #lints
-                let #failed = #private::Failed::new(
-                    ::core::marker::PhantomData::<#output>,
-                    #receiver,
-                    #arguments,
-                    __resilience_error,
-                );
-                #dispatch
+                return ::core::result::Result::Ok(__resilience_value);
             }
-        }
+            ::core::result::Result::Err(__resilience_error) => __resilience_error,
+        };
+        let #identity = #private::identity!(#error);
+        #lints
+        let #failed = #private::Failed::new(
+            ::core::marker::PhantomData::<#output>,
+            #receiver,
+            #arguments,
+            #failed,
+        );
+        #(#dispatch)*
     }
 }
 

@@ -14,6 +14,7 @@ pub(super) struct Locals {
     pub(super) result: Ident,
     pub(super) failed: Ident,
     pub(super) identity: Ident,
+    pub(super) running: Ident,
 }
 
 impl Locals {
@@ -30,6 +31,7 @@ impl Locals {
             result: local("__resilience_result"),
             failed: local("__resilience_failed"),
             identity: local("__resilience_identity"),
+            running: local("__resilience_running"),
         }
     }
 }

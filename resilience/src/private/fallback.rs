@@ -6,14 +6,9 @@
 //! compiler finds the one marker that fits.
 
 use std::{
-    future::{Future, Ready, ready},
+    future::{Future, Pending},
     marker::PhantomData,
-    ops::ControlFlow,
-    pin::Pin,
-    task::{Context, Poll},
 };
-
-use pin_project_lite::pin_project;
 
 use super::{
     outcome::{FromRefusal, into_error},
@@ -62,51 +57,54 @@ impl<S, A, T, E> Failed<S, A, T, E> {
         Err(into_error(self.error))
     }
 
-    /// Runs `fallback` if it handles this error, else gives the call on to the next one.
+    /// Whether `fallback` handles this error. It takes itself by value: what has been borrowed
+    /// once is kept in the caller's future to the end, moved or not.
+    pub fn fits<F, Form, X, Kind, Identity>(
+        self,
+        _identity: Identity,
+        _fallback: &F,
+    ) -> (bool, Self)
+    where
+        F: Takes<Form, S, A, X>,
+        X: Handles<Kind, E, Identity>,
+    {
+        (X::fits(&self.error), self)
+    }
+
+    /// Calls `fallback` if it handles this error.
     ///
-    /// The only place where a fallback's type is checked: what it returns is opaque, so that a
-    /// wrong fallback is reported once.
+    /// The future that may come out is the fallback's own, whatever it took to find it: an opaque
+    /// type would carry the error type along, whose lifetimes a task cannot prove anything about.
     pub fn respond<F, Form, X, Kind, Mode, Identity>(
         self,
         _identity: Identity,
         fallback: F,
-    ) -> impl Future<Output = ControlFlow<Result<T, E>, Self>>
-    + use<F, Form, X, Kind, Mode, Identity, S, A, T, E>
+    ) -> Response<Result<T, E>, <F::Output as Answers<Mode>>::Future, Self>
     where
         F: Takes<Form, S, A, X>,
         X: Handles<Kind, E, Identity>,
         F::Output: Answers<Mode, Value = T, Error = E>,
     {
         match X::select(self.error) {
-            Ok(error) => {
-                let future = fallback.call(self.receiver, self.arguments, error).answer();
-                Response::Running { future }
-            }
-            Err(error) => Response::Passed { failed: Some(Self { error, ..self }) },
+            Ok(error) => match fallback.call(self.receiver, self.arguments, error).answer() {
+                Answer::Ready(result) => Response::Ready(result),
+                Answer::Pending(future) => Response::Pending(future),
+            },
+            Err(error) => Response::Unhandled(Self { error, ..self }),
         }
     }
 }
 
-pin_project! {
-    #[project = ResponseProjection]
-    enum Response<F, N> {
-        Running { #[pin] future: F },
-        Passed { failed: Option<N> },
-    }
-}
-
-impl<F: Future, N> Future for Response<F, N> {
-    type Output = ControlFlow<F::Output, N>;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        match self.project() {
-            ResponseProjection::Running { future } => future.poll(cx).map(ControlFlow::Break),
-            ResponseProjection::Passed { failed } => {
-                let failed = failed.take().expect("a future is not polled after it is ready");
-                Poll::Ready(ControlFlow::Continue(failed))
-            }
-        }
-    }
+/// What comes of a fallback. Nothing here is kept while the future runs, so neither value nor error
+/// of the function need be `Send` for its future to be.
+#[derive(Debug)]
+pub enum Response<R, F, N> {
+    /// A sync fallback's result.
+    Ready(R),
+    /// An async fallback's future.
+    Pending(F),
+    /// The fallback does not handle this error.
+    Unhandled(N),
 }
 
 /// A fallback that can be called with the error `X`, and with receiver `S` and arguments `A` as
@@ -210,6 +208,9 @@ arity!(A1 A2 A3 A4 A5 A6 A7 A8 A9 A10 A11 A12);
             `RequestNotPermitted`, `BulkheadFull`, `TimedOut` or `MaxRetriesExceeded` just that"
 )]
 pub trait Handles<Kind, E, Identity>: Sized {
+    /// Whether the call's error is of this kind.
+    fn fits(error: &CallError<E>) -> bool;
+
     /// This error, or the call's error unchanged when it is of another kind.
     fn select(error: CallError<E>) -> Result<Self, CallError<E>>;
 }
@@ -236,6 +237,10 @@ pub struct Same;
 
 #[diagnostic::do_not_recommend]
 impl<E, Identity> Handles<Everything, E, Identity> for CallError<E> {
+    fn fits(_error: &CallError<E>) -> bool {
+        true
+    }
+
     fn select(error: CallError<E>) -> Result<Self, CallError<E>> {
         Ok(error)
     }
@@ -243,6 +248,10 @@ impl<E, Identity> Handles<Everything, E, Identity> for CallError<E> {
 
 #[diagnostic::do_not_recommend]
 impl<E> Handles<Business, E, Distinct> for E {
+    fn fits(error: &CallError<E>) -> bool {
+        matches!(error, CallError::Inner(_))
+    }
+
     fn select(error: CallError<E>) -> Result<Self, CallError<E>> {
         match error {
             CallError::Inner(error) => Ok(error),
@@ -253,6 +262,10 @@ impl<E> Handles<Business, E, Distinct> for E {
 
 #[diagnostic::do_not_recommend]
 impl<E, Identity> Handles<Refusals, E, Identity> for Error {
+    fn fits(error: &CallError<E>) -> bool {
+        matches!(error, CallError::Resilience(_))
+    }
+
     fn select(error: CallError<E>) -> Result<Self, CallError<E>> {
         match error {
             CallError::Resilience(refusal) => Ok(refusal),
@@ -265,6 +278,10 @@ macro_rules! refusals {
     ($($refusal:ident)*) => {$(
         #[diagnostic::do_not_recommend]
         impl<E, Identity> Handles<Refusals, E, Identity> for $refusal {
+            fn fits(error: &CallError<E>) -> bool {
+                matches!(error, CallError::Resilience(Error::$refusal(_)))
+            }
+
             fn select(error: CallError<E>) -> Result<Self, CallError<E>> {
                 match error {
                     CallError::Resilience(Error::$refusal(refusal)) => Ok(refusal),
@@ -289,11 +306,20 @@ pub trait Answers<Mode> {
     /// `E` of the `Result`.
     type Error;
 
-    /// The answer as a future. It has a name, so that it is `Send` when it can be.
+    /// The future, if it is one. It has a name, so that it is `Send` when it can be.
     type Future: Future<Output = Result<Self::Value, Self::Error>>;
 
-    /// The answer as a future.
-    fn answer(self) -> Self::Future;
+    /// Tells results from futures.
+    fn answer(self) -> Answer<Result<Self::Value, Self::Error>, Self::Future>;
+}
+
+/// A fallback's answer, or the future of it.
+#[derive(Debug)]
+pub enum Answer<R, F> {
+    /// The answer.
+    Ready(R),
+    /// Its future.
+    Pending(F),
 }
 
 /// Marks a fallback that is not async.
@@ -308,10 +334,10 @@ pub struct Awaited;
 impl<T, E> Answers<Immediate> for Result<T, E> {
     type Value = T;
     type Error = E;
-    type Future = Ready<Self>;
+    type Future = Pending<Self>;
 
-    fn answer(self) -> Ready<Self> {
-        ready(self)
+    fn answer(self) -> Answer<Self, Pending<Self>> {
+        Answer::Ready(self)
     }
 }
 
@@ -321,8 +347,8 @@ impl<T, E, F: Future<Output = Result<T, E>>> Answers<Awaited> for F {
     type Error = E;
     type Future = F;
 
-    fn answer(self) -> F {
-        self
+    fn answer(self) -> Answer<F::Output, F> {
+        Answer::Pending(self)
     }
 }
 

@@ -13,9 +13,9 @@ pub use resilience_settings::Pattern;
 
 pub use self::{
     fallback::{
-        Answers, Awaited, Business, Distinct, ErrorAlone, Everything, Failed, Form, Handles,
-        Identity, Immediate, IsDistinct, NoArguments, NoReceiver, Refusals, Same, Takes,
-        TakesErrorAlone, TakesMore, WithArguments, WithReceiver,
+        Answer, Answers, Awaited, Business, Distinct, ErrorAlone, Everything, Failed, Form,
+        Handles, Identity, Immediate, IsDistinct, NoArguments, NoReceiver, Refusals, Response,
+        Same, Takes, TakesErrorAlone, TakesMore, WithArguments, WithReceiver,
     },
     outcome::{FromRefusal, Outcome, conclude, settled},
     probe::{

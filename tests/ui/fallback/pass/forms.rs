@@ -3,7 +3,7 @@
 #![deny(warnings)]
 #![allow(dead_code)]
 
-use std::sync::Arc;
+use std::{rc::Rc, sync::Arc};
 
 use resilience::{
     BulkheadFull, CallError, CallNotPermitted, Error, TimedOut, bulkhead, circuit_breaker, retry,
@@ -115,6 +115,38 @@ fn blocking(mut n: String) -> R {
 async fn in_the_caller(n: String, e: Mine) -> R {
     Ok(u32::try_from(n.len() + e.0.len()).unwrap_or(0))
 }
+/// Neither value nor error is part of what the future keeps, so they need not be `Send`.
+#[retry(fallback = [on_timeout_not_send, not_send_later, not_send_async])]
+async fn not_send() -> Result<Rc<u32>, Box<dyn std::error::Error>> {
+    tokio::task::yield_now().await;
+    Err("no".into())
+}
+async fn on_timeout_not_send(_: TimedOut) -> Result<Rc<u32>, Box<dyn std::error::Error>> {
+    Ok(Rc::new(1))
+}
+fn not_send_later(_: Box<dyn std::error::Error>) -> Result<Rc<u32>, Box<dyn std::error::Error>> {
+    Ok(Rc::new(2))
+}
+async fn not_send_async(_: Error) -> Result<Rc<u32>, Box<dyn std::error::Error>> {
+    tokio::task::yield_now().await;
+    Ok(Rc::new(3))
+}
+type Boxed = Box<dyn std::error::Error + Send + Sync>;
+
+#[retry(fallback = [boxed_later, boxed_business, boxed_anything])]
+async fn boxed(text: &str) -> Result<usize, Boxed> {
+    Err(text.into())
+}
+async fn boxed_later(_: &str, _: TimedOut) -> Result<usize, Boxed> {
+    Ok(1)
+}
+async fn boxed_business(text: &str, _: Boxed) -> Result<usize, Boxed> {
+    Ok(text.len())
+}
+fn boxed_anything(text: &str, _: CallError<Boxed>) -> Result<usize, Boxed> {
+    Ok(text.len())
+}
+
 #[retry(fallback = configured_later)]
 async fn configured(#[cfg(any())] gone: Nowhere, #[cfg(all())] here: String) -> R {
     Err(Mine(here))
@@ -149,6 +181,7 @@ async fn main() {
     assert_eq!(send(s.pay_mut()).await.unwrap(), 14);
     *send(s.borrow()).await.unwrap() = 1;
     assert_eq!(send(s.borrow_shared(1)).await.unwrap(), &1);
+    assert_eq!(*send(not_send()).await.unwrap(), 2);
     assert_eq!(send(configured("ab".into())).await.unwrap(), 2);
     let s = Arc::new(s);
     assert_eq!(send(s.clone().pay_arc(3)).await.unwrap(), 4);
@@ -167,6 +200,8 @@ async fn main() {
             + owned.pay_mut().await.unwrap()
             + *owned.borrow().await.unwrap()
             + *owned.borrow_shared(1).await.unwrap()
+            + u32::try_from(boxed(&text).await.unwrap()).unwrap()
+            + not_send().await.map_or(0, |value| *value)
             + generic::<Mine, _>(&text).await.map_or(0, |_| 1)
     });
     assert!(task.await.unwrap() > 0);
