@@ -59,6 +59,17 @@ impl ErrorKind for io::Error {
     }
 }
 
+/// Whether a configuration list names an error: by one of its own kinds, or by that of the refusal
+/// that it is or carries.
+pub(crate) fn is_listed(
+    list: &[String],
+    kinds: &'static [&'static str],
+    refusal: Option<&Error>,
+) -> bool {
+    let carried = refusal.map_or(&[][..], Error::kinds);
+    kinds.iter().chain(carried).any(|kind| list.iter().any(|listed| listed == kind))
+}
+
 /// Kinds that exist without any derive: the library's refusals, `std::io::Error` and the groups
 /// that HTTP clients use.
 pub(crate) const BUILT_IN: &[&str] = &[

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc, time::Duration};
 use crate::{
     circuit_breaker::{CircuitBreakerConfig, Outcome, Report},
     error::{CallError, Error},
-    kind::ErrorKind,
+    kind::{ErrorKind, is_listed},
     retry::Failure,
 };
 
@@ -211,8 +211,7 @@ impl<T, E> Rules<T, E> {
                 (facts, facts.refusal.is_none().then_some(error))
             }
         };
-        let listed =
-            |list: &[String]| facts.kinds.iter().any(|kind| list.iter().any(|k| k == kind));
+        let listed = |list: &[String]| is_listed(list, facts.kinds, facts.refusal);
         let ignored = listed(config.ignore_errors())
             || business.is_some_and(|error| self.ignore.is_some_and(|rule| rule(error)));
         let rule = business.and(self.record);

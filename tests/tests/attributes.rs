@@ -435,6 +435,28 @@ async fn an_open_inner_breaker_is_not_retried_by_an_outer_retry() {
     assert_eq!(count(&calls), 3);
 }
 
+#[retry(name = "lists", wait_duration = "0ms")]
+#[circuit_breaker(name = "lists")]
+async fn lists(calls: &AtomicU32) -> Outcome {
+    calls.fetch_add(1, Ordering::Relaxed);
+    inner_derived().await
+}
+
+#[tokio::test(start_paused = true)]
+async fn configured_lists_know_a_nested_refusal_by_its_own_kind_and_by_its_variants() {
+    for kind in ["call_not_permitted", "refused"] {
+        let registry = registry(&format!(
+            "retry.instances.lists: {{ retry_errors: [{kind}] }}\n\
+             circuitbreaker.instances.lists: {{ ignore_errors: [{kind}] }}"
+        ));
+        registry.circuit_breaker("inner").transition_to(State::ForcedOpen).unwrap();
+        let calls = AtomicU32::new(0);
+        registry.scope(lists(&calls)).await.unwrap_err();
+        assert_eq!(registry.circuit_breaker("lists").metrics().buffered_calls, 0, "{kind}");
+        assert_eq!(count(&calls), 3, "{kind}");
+    }
+}
+
 // Panics, cancellation, other threads.
 
 #[retry(name = "panics")]

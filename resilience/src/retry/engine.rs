@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::RetryConfig;
-use crate::error::Error;
+use crate::{error::Error, kind::is_listed};
 
 /// Where one call stands. Every call has its own.
 #[derive(Debug, Clone)]
@@ -100,7 +100,7 @@ impl Progress {
 /// what an open breaker refused is retried only where the list says so. Refusals follow the lists
 /// alone, predicates see business errors only.
 fn is_retryable(config: &RetryConfig, failure: &Failure<'_>) -> bool {
-    let listed = |list: &[String]| failure.kinds.iter().any(|kind| list.iter().any(|k| k == kind));
+    let listed = |list: &[String]| is_listed(list, failure.kinds, failure.refusal);
     if failure.ignored || listed(config.ignore_errors()) {
         return false;
     }
