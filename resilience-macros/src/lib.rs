@@ -4,6 +4,7 @@
 mod compose;
 mod error_kind;
 mod expand;
+mod lifetimes;
 mod model;
 mod parse;
 mod problems;
@@ -181,6 +182,7 @@ pub fn __resilience_composed(_args: TokenStream, item: TokenStream) -> TokenStre
 ///
 /// Every variant is of the kind that is its name in `snake_case`, then of the groups that
 /// `#[error_kind("…")]` names on it and on the enum. A struct is of one kind, its own name.
+/// `#[error_kind(crate = path)]` says where `resilience` is found, for crates that re-export it.
 ///
 /// A refusal of a nested protected call that travels inside a variant, as its only field or as its
 /// source, counts in the outer call as what it is.

@@ -6,7 +6,7 @@ use super::{
     body::{self, Body},
     lending, returns,
 };
-use crate::problems::Problems;
+use crate::{lifetimes::Lifetimes, problems::Problems};
 
 /// How the function is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,7 +123,7 @@ impl Function {
                 }
                 syn::FnArg::Typed(written) => {
                     if matches!(&*written.ty, Type::Reference(_))
-                        && returns::may_borrow(&written.ty)
+                        && Lifetimes::of(&written.ty).may_borrow()
                     {
                         borrowed(written.ty.span(), "take it by value or in an `Arc`");
                     }

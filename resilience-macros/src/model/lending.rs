@@ -1,9 +1,9 @@
 //! Whether a function's value keeps an exclusive reference that came in as an argument: then
 //! neither another attempt nor a fallback can have that argument.
 
-use std::collections::HashSet;
+use syn::{FnArg, Receiver, ReceiverKind, Signature, Type};
 
-use syn::{FnArg, Receiver, ReceiverKind, Signature, Type, visit::Visit};
+use crate::lifetimes::Lifetimes;
 
 /// Whether a value of type `output` may borrow from an exclusive reference among the arguments, by
 /// the rules of lifetime elision.
@@ -12,14 +12,18 @@ pub(crate) fn lends_out(signature: &Signature, output: &Type) -> bool {
     let receiver = signature.receiver();
     signature.inputs.iter().any(|input| match input {
         FnArg::Receiver(receiver) => {
-            exclusive(receiver).is_some_and(|own| kept.elided || kept.share(&own))
+            exclusive(receiver).is_some_and(|own| kept.elided || share(&kept, &own))
         }
         FnArg::Typed(argument) => {
             let own = Lifetimes::of(&argument.ty);
             // A receiver takes what is elided in the output for itself.
-            own.exclusive && ((kept.elided && receiver.is_none()) || kept.share(&own))
+            own.exclusive && ((kept.elided && receiver.is_none()) || share(&kept, &own))
         }
     })
+}
+
+fn share(one: &Lifetimes, other: &Lifetimes) -> bool {
+    !one.named.is_disjoint(&other.named)
 }
 
 /// The lifetimes of an exclusive receiver.
@@ -32,43 +36,6 @@ fn exclusive(receiver: &Receiver) -> Option<Lifetimes> {
         }
         ReceiverKind::Typed(_, ty) => Some(Lifetimes::of(ty)).filter(|own| own.exclusive),
         _ => None,
-    }
-}
-
-/// The lifetimes that a type mentions.
-#[derive(Default)]
-struct Lifetimes {
-    named: HashSet<String>,
-    elided: bool,
-    /// Whether there is a `&mut` among the references.
-    exclusive: bool,
-}
-
-impl Lifetimes {
-    fn of(ty: &Type) -> Self {
-        let mut lifetimes = Self::default();
-        lifetimes.visit_type(ty);
-        lifetimes
-    }
-
-    fn share(&self, other: &Self) -> bool {
-        !self.named.is_disjoint(&other.named)
-    }
-}
-
-impl<'ast> Visit<'ast> for Lifetimes {
-    fn visit_lifetime(&mut self, lifetime: &'ast syn::Lifetime) {
-        if lifetime.ident == "_" {
-            self.elided = true;
-        } else if lifetime.ident != "static" {
-            self.named.insert(lifetime.ident.to_string());
-        }
-    }
-
-    fn visit_type_reference(&mut self, reference: &'ast syn::TypeReference) {
-        self.elided |= reference.lifetime.is_none();
-        self.exclusive |= reference.mutability.is_some();
-        syn::visit::visit_type_reference(self, reference);
     }
 }
 

@@ -3,9 +3,10 @@ use syn::{
     AngleBracketedGenericArguments, GenericArgument, PathArguments, ReturnType, Type,
     TypeParamBound, TypePath, parse_quote,
     punctuated::Punctuated,
-    visit::{self, Visit},
     visit_mut::{self, VisitMut},
 };
+
+use crate::lifetimes::Lifetimes;
 
 /// How a function that is not async returns its future.
 pub(crate) enum Future {
@@ -111,24 +112,6 @@ fn without_opaque(ty: &Type, substitute: &Type) -> Type {
     ty
 }
 
-/// Whether a value of this type may borrow from an argument, as far as tokens tell.
-pub(crate) fn may_borrow(ty: &Type) -> bool {
-    struct Find(bool);
-    impl<'ast> Visit<'ast> for Find {
-        fn visit_lifetime(&mut self, lifetime: &'ast syn::Lifetime) {
-            self.0 |= lifetime.ident != "static";
-        }
-
-        fn visit_type_reference(&mut self, reference: &'ast syn::TypeReference) {
-            self.0 |= reference.lifetime.is_none();
-            visit::visit_type_reference(self, reference);
-        }
-    }
-    let mut find = Find(false);
-    find.visit_type(ty);
-    find.0
-}
-
 /// `E` of a `Result<T, E>` that is written out.
 pub(crate) fn error(output: &Type) -> Option<&Type> {
     let Type::Path(TypePath { path, .. }) = output else { return None };
@@ -140,13 +123,16 @@ pub(crate) fn error(output: &Type) -> Option<&Type> {
 
 /// Whether the error of this `Result` visibly carries a lifetime.
 pub(crate) fn error_may_borrow(output: &Type) -> bool {
-    let Type::Path(TypePath { path, .. }) = output else { return may_borrow(output) };
+    let Type::Path(TypePath { path, .. }) = output else {
+        return Lifetimes::of(output).may_borrow();
+    };
     match path.segments.last().map(|last| &last.arguments) {
         Some(PathArguments::AngleBracketed(arguments)) => {
             // An alias with lifetimes of its own may pass them to either side.
             let lifetimes =
                 arguments.args.iter().any(|a| matches!(a, GenericArgument::Lifetime(_)));
-            lifetimes || types(arguments).nth(1).is_some_and(may_borrow)
+            lifetimes
+                || types(arguments).nth(1).is_some_and(|error| Lifetimes::of(error).may_borrow())
         }
         _ => false,
     }
@@ -205,10 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_borrow_is_seen_in_a_return_type() {
-        assert!(may_borrow(&parse_quote!(Result<&str, E>)));
-        assert!(may_borrow(&parse_quote!(Result<Guard<'_>, E>)));
-        assert!(!may_borrow(&parse_quote!(Result<&'static str, E>)));
+    fn a_borrow_is_seen_in_an_error_type() {
         assert!(error_may_borrow(&parse_quote!(Result<u8, Bad<'a>>)));
         assert!(!error_may_borrow(&parse_quote!(Result<&str, E>)));
     }

@@ -138,7 +138,7 @@ impl Gateway for Service {
 #[tracing::instrument(skip(text))]
 #[circuit_breaker(name = "instrumented")]
 async fn instrumented_between(text: String, id: u32) -> Outcome<usize> {
-    let _id = id;
+    assert_eq!(id, 1);
     Ok(text.len())
 }
 
@@ -189,6 +189,15 @@ async fn every_form_works() {
     assert_eq!(send(Gateway::shared(&service, "abc".into())).await.unwrap(), 3);
     assert_eq!(send(Gateway::exclusive(&mut service, 1)).await.unwrap(), 4);
     assert_eq!(send(Arc::new(service).in_arc()).await.unwrap(), 4);
+}
+
+#[derive(ErrorKind)]
+#[error_kind("elsewhere", crate = resilience_tests_2021::vendored::resilience)]
+struct OutOfStock;
+
+#[test]
+fn the_derive_takes_the_path_of_the_crate() {
+    assert_eq!(OutOfStock.kinds(), ["out_of_stock", "elsewhere"]);
 }
 
 #[test]

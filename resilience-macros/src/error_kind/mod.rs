@@ -1,16 +1,14 @@
 //! `#[derive(ErrorKind)]`.
 
+mod written;
+
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use resilience_settings::snake_case;
-use syn::{
-    Attribute, Data, DeriveInput, Field, Fields, Ident, LitStr, Token, Type,
-    ext::IdentExt,
-    punctuated::Punctuated,
-    visit::{self, Visit},
-};
+use syn::{Attribute, Data, DeriveInput, Field, Fields, Ident, Path, ext::IdentExt};
 
-use crate::{parse::default_crate, problems::Problems};
+use crate::{lifetimes::Lifetimes, parse::default_crate, problems::Problems};
+use written::Written;
 
 /// Writes the implementation and registers the kinds of the type.
 pub(crate) fn derive(tokens: TokenStream) -> TokenStream {
@@ -19,13 +17,16 @@ pub(crate) fn derive(tokens: TokenStream) -> TokenStream {
         Err(error) => return error.to_compile_error(),
     };
     let mut problems = Problems::default();
-    let shared = groups(&input.attrs, &mut problems);
+    let Written { groups: shared, krate } = Written::read(&input.attrs, &mut problems);
     let cases: Vec<Case<'_>> = match &input.data {
         Data::Enum(data) => data
             .variants
             .iter()
             .map(|variant| {
-                let mut groups = groups(&variant.attrs, &mut problems);
+                let Written { mut groups, krate } = Written::read(&variant.attrs, &mut problems);
+                if let Some(path) = krate {
+                    problems.at(path, "`crate` stands above the enum");
+                }
                 groups.extend(shared.iter().cloned());
                 let name = &variant.ident;
                 Case { pattern: quote!(Self::#name), ident: name, groups, fields: &variant.fields }
@@ -45,7 +46,7 @@ pub(crate) fn derive(tokens: TokenStream) -> TokenStream {
     if let Some(error) = problems.into_error() {
         return error.to_compile_error();
     }
-    implementation(&input, &cases)
+    implementation(&input, &cases, &krate.unwrap_or_else(default_crate))
 }
 
 /// A variant, or the struct.
@@ -78,12 +79,11 @@ impl Case<'_> {
         let source = self.fields.iter().enumerate().find(|(_, field)| is_source(field));
         let only = || self.fields.iter().enumerate().next().filter(|_| self.fields.len() == 1);
         // Whether a type that borrows lives long enough to be looked into cannot be seen here.
-        source.or_else(only).filter(|(_, field)| !borrows(&field.ty))
+        source.or_else(only).filter(|(_, field)| !Lifetimes::of(&field.ty).may_borrow())
     }
 }
 
-fn implementation(input: &DeriveInput, cases: &[Case<'_>]) -> TokenStream {
-    let krate = default_crate();
+fn implementation(input: &DeriveInput, cases: &[Case<'_>], krate: &Path) -> TokenStream {
     let private = quote!(#krate::__private);
     let name = &input.ident;
     let (generics, arguments, bounds) = input.generics.split_for_impl();
@@ -121,6 +121,7 @@ fn implementation(input: &DeriveInput, cases: &[Case<'_>]) -> TokenStream {
     declared.dedup();
     quote! {
         #[automatically_derived]
+        #[allow(deprecated)]
         impl #generics #krate::ErrorKind for #name #arguments #bounds {
             fn kinds(&self) -> &'static [&'static str] {
                 match #value {
@@ -133,46 +134,4 @@ fn implementation(input: &DeriveInput, cases: &[Case<'_>]) -> TokenStream {
 
         #private::declare_kinds!(&[#(#declared),*]);
     }
-}
-
-/// The groups that `#[error_kind("…", ..)]` names.
-fn groups(attrs: &[Attribute], problems: &mut Problems) -> Vec<String> {
-    let mut groups = Vec::new();
-    for attribute in attrs.iter().filter(|a| a.path().is_ident("error_kind")) {
-        let named = attribute.parse_args_with(Punctuated::<LitStr, Token![,]>::parse_terminated);
-        let named = named
-            .map_err(|error| syn::Error::new(error.span(), "write `#[error_kind(\"group\", ..)]`"));
-        for group in problems.take(named).into_iter().flatten() {
-            let text = group.value();
-            if is_kind(&text) {
-                groups.push(text);
-            } else {
-                let message = "a kind is a word in snake_case: `http_5xx`, `out_of_stock`";
-                problems.at(group, message);
-            }
-        }
-    }
-    groups
-}
-
-fn is_kind(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_ascii_lowercase())
-        && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
-}
-
-fn borrows(ty: &Type) -> bool {
-    struct Find(bool);
-    impl<'ast> Visit<'ast> for Find {
-        fn visit_lifetime(&mut self, lifetime: &'ast syn::Lifetime) {
-            self.0 |= lifetime.ident != "static";
-        }
-
-        fn visit_type_reference(&mut self, reference: &'ast syn::TypeReference) {
-            self.0 |= reference.lifetime.is_none();
-            visit::visit_type_reference(self, reference);
-        }
-    }
-    let mut find = Find(false);
-    find.visit_type(ty);
-    find.0
 }
