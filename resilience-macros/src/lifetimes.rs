@@ -1,6 +1,6 @@
 use std::collections::HashSet;
 
-use syn::{Lifetime, Type, TypeReference, visit, visit::Visit};
+use syn::{Lifetime, Type, TypeReference, TypeTraitObject, visit, visit::Visit};
 
 /// The lifetimes that a type mentions, as far as tokens tell.
 #[derive(Default)]
@@ -11,6 +11,8 @@ pub(crate) struct Lifetimes {
     pub(crate) elided: bool,
     /// Whether there is a `&mut` among the references.
     pub(crate) exclusive: bool,
+    /// Whether there is a `dyn Trait`.
+    object: bool,
 }
 
 impl Lifetimes {
@@ -18,6 +20,12 @@ impl Lifetimes {
         let mut lifetimes = Self::default();
         lifetimes.visit_type(ty);
         lifetimes
+    }
+
+    /// Whether the type may be a trait object that borrows: an error of such a type cannot be looked
+    /// into, and method resolution, which knows no lifetimes, would not see that.
+    pub(crate) fn is_borrowed_object(&self) -> bool {
+        self.object && self.may_borrow()
     }
 
     /// Whether a value of the type may borrow from something that does not live for ever.
@@ -33,6 +41,11 @@ impl<'ast> Visit<'ast> for Lifetimes {
         } else if lifetime.ident != "static" {
             self.named.insert(lifetime.ident.to_string());
         }
+    }
+
+    fn visit_type_trait_object(&mut self, object: &'ast TypeTraitObject) {
+        self.object = true;
+        visit::visit_type_trait_object(self, object);
     }
 
     fn visit_type_reference(&mut self, reference: &'ast TypeReference) {

@@ -78,8 +78,7 @@ impl Case<'_> {
         };
         let source = self.fields.iter().enumerate().find(|(_, field)| is_source(field));
         let only = || self.fields.iter().enumerate().next().filter(|_| self.fields.len() == 1);
-        // Whether a type that borrows lives long enough to be looked into cannot be seen here.
-        source.or_else(only).filter(|(_, field)| !Lifetimes::of(&field.ty).may_borrow())
+        source.or_else(only).filter(|(_, field)| !Lifetimes::of(&field.ty).is_borrowed_object())
     }
 }
 

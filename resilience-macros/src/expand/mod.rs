@@ -159,7 +159,7 @@ impl<'a> Plan<'a> {
                 let method = syn::Ident::new(name, path.span());
                 quote_spanned!(path.span()=> .#method(#path))
             });
-        let facts = (!function.error_borrows).then(|| quote!(.facts(#private::facts!(#error))));
+        let facts = function.error_is_open.then(|| quote!(.facts(#private::facts!(#error))));
         quote!(let #rules = #private::Rules::<_, #error>::new() #(#methods)* #facts;)
     }
 

@@ -38,8 +38,8 @@ pub(crate) struct Function {
     pub(crate) error_span: Span,
     /// Whether the value may borrow from an exclusive reference, which then cannot be used again.
     pub(crate) lends_out: bool,
-    /// Whether the error may borrow, which then cannot be looked into.
-    pub(crate) error_borrows: bool,
+    /// Whether the error can be asked for its kinds and sources.
+    pub(crate) error_is_open: bool,
 }
 
 impl Function {
@@ -97,7 +97,8 @@ impl Function {
             arguments,
             body,
             lends_out: lending::lends_out(&signature, &output),
-            error_borrows: returns::error_may_borrow(&output),
+            error_is_open: !returns::error(&output)
+                .is_some_and(|error| Lifetimes::of(error).is_borrowed_object()),
             error_span: returns::error(&output).map_or_else(|| output.span(), Spanned::span),
             error_of: returns::with_any_value(&output),
             output: returns::nameable(&output),

@@ -6,8 +6,6 @@ use syn::{
     visit_mut::{self, VisitMut},
 };
 
-use crate::lifetimes::Lifetimes;
-
 /// How a function that is not async returns its future.
 pub(crate) enum Future {
     /// `impl Future<Output = R>`
@@ -121,23 +119,6 @@ pub(crate) fn error(output: &Type) -> Option<&Type> {
     }
 }
 
-/// Whether the error of this `Result` visibly carries a lifetime.
-pub(crate) fn error_may_borrow(output: &Type) -> bool {
-    let Type::Path(TypePath { path, .. }) = output else {
-        return Lifetimes::of(output).may_borrow();
-    };
-    match path.segments.last().map(|last| &last.arguments) {
-        Some(PathArguments::AngleBracketed(arguments)) => {
-            // An alias with lifetimes of its own may pass them to either side.
-            let lifetimes =
-                arguments.args.iter().any(|a| matches!(a, GenericArgument::Lifetime(_)));
-            lifetimes
-                || types(arguments).nth(1).is_some_and(|error| Lifetimes::of(error).may_borrow())
-        }
-        _ => false,
-    }
-}
-
 /// The declared return type; `()` where none is written.
 pub(crate) fn declared(output: &ReturnType) -> Type {
     match output {
@@ -188,11 +169,5 @@ mod tests {
         ] {
             assert_eq!(shown(&ty).as_deref(), expected);
         }
-    }
-
-    #[test]
-    fn a_borrow_is_seen_in_an_error_type() {
-        assert!(error_may_borrow(&parse_quote!(Result<u8, Bad<'a>>)));
-        assert!(!error_may_borrow(&parse_quote!(Result<&str, E>)));
     }
 }

@@ -39,11 +39,13 @@ pub trait KindsAndSource<E> {
     fn facts(&self) -> FactsFn<E>;
 }
 
-impl<E: ErrorKind + StdError + 'static> KindsAndSource<E> for &&&Probe<E> {
+// Not `'static`: that would rule out a type parameter without the bound. What an error borrows
+// does not matter, for its source is `'static` by the trait.
+impl<E: ErrorKind + StdError> KindsAndSource<E> for &&&Probe<E> {
     fn facts(&self) -> FactsFn<E> {
         |error| Facts {
             kinds: error.kinds(),
-            refusal: error.refusal().or_else(|| refusal_among_sources(error)),
+            refusal: error.refusal().or_else(|| first_refusal(error.source())),
         }
     }
 }
@@ -62,13 +64,13 @@ impl<E: ErrorKind> KindsOnly<E> for &&Probe<E> {
 
 /// Third: a standard error.
 pub trait SourceOnly<E> {
-    /// Whatever the error and its sources are known to be.
+    /// The refusal from the sources.
     fn facts(&self) -> FactsFn<E>;
 }
 
-impl<E: StdError + 'static> SourceOnly<E> for &Probe<E> {
+impl<E: StdError> SourceOnly<E> for &Probe<E> {
     fn facts(&self) -> FactsFn<E> {
-        |error| of_dyn(error)
+        |error| Facts { kinds: &[], refusal: first_refusal(error.source()) }
     }
 }
 
@@ -84,7 +86,11 @@ where
     E::Target: DynError,
 {
     fn facts(&self) -> FactsFn<E> {
-        |error| of_dyn(error.deref().as_dyn())
+        |error| {
+            let error = error.deref().as_dyn();
+            let kinds = error.downcast_ref::<io::Error>().map_or(&[][..], ErrorKind::kinds);
+            Facts { kinds, refusal: first_refusal(Some(error)) }
+        }
     }
 }
 
@@ -135,14 +141,8 @@ macro_rules! __facts {
     }};
 }
 
-fn of_dyn<'e>(error: &'e (dyn StdError + 'static)) -> Facts<'e> {
-    let kinds = error.downcast_ref::<io::Error>().map_or(&[][..], ErrorKind::kinds);
-    Facts { kinds, refusal: refusal_among_sources(error) }
-}
-
-/// The first refusal among an error and its sources.
-fn refusal_among_sources<'e>(error: &'e (dyn StdError + 'static)) -> Option<&'e Error> {
-    let mut next = Some(error);
+/// The first refusal in a chain of errors.
+fn first_refusal<'e>(mut next: Option<&'e (dyn StdError + 'static)>) -> Option<&'e Error> {
     while let Some(error) = next {
         if let Some(refusal) = error.downcast_ref() {
             return Some(refusal);
@@ -257,10 +257,28 @@ mod tests {
     }
 
     #[test]
+    fn an_error_that_borrows_tells_its_kinds() {
+        struct Borrows<'a>(&'a str);
+        impl ErrorKind for Borrows<'_> {
+            fn kinds(&self) -> &'static [&'static str] {
+                if self.0.is_empty() { &["empty"] } else { &["text"] }
+            }
+        }
+        fn kinds<'a>(error: &Borrows<'a>) -> &'static [&'static str] {
+            (crate::__facts!(Borrows<'a>))(error).kinds
+        }
+        assert_eq!(kinds(&Borrows("")), ["empty"]);
+    }
+
+    #[test]
     fn nothing_is_asked_of_a_type_parameter_but_its_bounds() {
         fn kinds<E: ErrorKind>(error: &E) -> &'static [&'static str] {
             (crate::__facts!(E))(error).kinds
         }
+        fn source<E: StdError>(error: &E) -> Option<&Error> {
+            (crate::__facts!(E))(error).refusal
+        }
         assert_eq!(kinds(&Named), ["named"]);
+        assert_eq!(source(&Wrapper(refusal())), Some(&refusal()));
     }
 }

@@ -102,6 +102,24 @@ async fn error_not_send() -> Result<u32, Box<dyn std::error::Error>> {
 }
 
 #[retry]
+async fn generic_error<E: std::error::Error + From<Error>>(fail: bool) -> Result<u32, E> {
+    if fail { unreachable!() } else { Ok(1) }
+}
+
+struct Borrowing<'a>(&'a str);
+
+impl From<Error> for Borrowing<'_> {
+    fn from(_: Error) -> Self {
+        Self("refused")
+    }
+}
+
+#[retry(wait_duration = "0ms")]
+async fn error_borrows<'a>(text: &'a str) -> Result<u32, Borrowing<'a>> {
+    Err(Borrowing(text))
+}
+
+#[retry]
 async fn configured(
     #[cfg(any())] gone: NoSuchType,
     #[cfg(all())] mut here: String,
@@ -245,6 +263,8 @@ async fn main() {
     assert_eq!(send(blocking("123".into())).await.unwrap(), 3);
     assert_eq!(send(configured("c".into())).await.unwrap(), 2);
     assert_eq!(send(error_not_send()).await.unwrap(), 7);
+    assert_eq!(send(generic_error::<Error>(false)).await.unwrap(), 1);
+    assert_eq!(send(error_borrows("text")).await.map_err(|error| error.0), Err("text"));
     let mut service = Service::default();
     assert_eq!(send(Pin::new(&mut service).pinned()).await.unwrap(), 0);
     assert_eq!(send(service.shared(1)).await.unwrap(), 1);
