@@ -11,7 +11,8 @@ use std::{
 use resilience::{Config, Error, Resilience, bulkhead, config::Format, retry, time_limiter};
 
 fn registry(yaml: &str) -> Resilience {
-    Resilience::from_config(Config::from_str(yaml, Format::Yaml).unwrap()).unwrap()
+    Resilience::from_config(Config::from_str(yaml, Format::Yaml).expect("a valid configuration"))
+        .expect("a valid configuration")
 }
 
 #[retry(name = "scoped")]

@@ -6,8 +6,8 @@ use resilience_tests::conformance::{Fields, difference, files, folder, known, re
 use serde_json::Value;
 
 fn recorded() -> Vec<Value> {
-    let files = files(folder()).unwrap();
-    files.iter().flat_map(|file| scenarios(file).unwrap()).collect()
+    let files = files(folder()).expect("part of the package");
+    files.iter().flat_map(|file| scenarios(file).expect("part of the package")).collect()
 }
 
 #[test]

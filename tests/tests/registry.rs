@@ -8,7 +8,8 @@ use std::{
 use resilience::{Config, Resilience, config::Format};
 
 fn registry(yaml: &str) -> Resilience {
-    Resilience::from_config(Config::from_str(yaml, Format::Yaml).unwrap()).unwrap()
+    Resilience::from_config(Config::from_str(yaml, Format::Yaml).expect("a valid configuration"))
+        .expect("a valid configuration")
 }
 
 #[test]

@@ -37,19 +37,21 @@ struct Five {
 
 impl Five {
     fn new() -> Self {
-        let retry = RetryConfig::builder().max_attempts(3).wait_duration(SECOND).build().unwrap();
+        let retry =
+            RetryConfig::builder().max_attempts(3).wait_duration(SECOND).build().expect("in range");
         let breaker = CircuitBreakerConfig::builder()
             .sliding_window_size(10)
             .minimum_number_of_calls(10)
             .build()
-            .unwrap();
+            .expect("in range");
         let limiter = RateLimiterConfig::builder()
             .limit_for_period(100)
             .limit_refresh_period(Duration::from_secs(3600))
             .build()
-            .unwrap();
-        let time_limiter = TimeLimiterConfig::builder().timeout_duration(SECOND).build().unwrap();
-        let bulkhead = BulkheadConfig::builder().max_concurrent_calls(2).build().unwrap();
+            .expect("in range");
+        let time_limiter =
+            TimeLimiterConfig::builder().timeout_duration(SECOND).build().expect("in range");
+        let bulkhead = BulkheadConfig::builder().max_concurrent_calls(2).build().expect("in range");
         Self {
             retry: Retry::new("retry", retry),
             breaker: CircuitBreaker::new("breaker", breaker),

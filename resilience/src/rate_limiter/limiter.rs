@@ -184,7 +184,8 @@ impl RateLimiter {
             return Ok(());
         }
         let now = self.shared.clock.now();
-        self.request(permits, Some(0), Wait::Tied, now).map(|_| ())
+        // Untied: a greedy turn behind others may be due this very nanosecond, and nobody waits for it.
+        self.request(permits, Some(0), Wait::Untied, now).map(|_| ())
     }
 
     /// Takes permissions, waiting for them up to `timeout_duration`.
