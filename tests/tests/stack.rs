@@ -46,7 +46,7 @@ impl Five {
             .expect("in range");
         let limiter = RateLimiterConfig::builder()
             .limit_for_period(100)
-            .limit_refresh_period(Duration::from_secs(3600))
+            .limit_refresh_period(Duration::from_hours(1))
             .build()
             .expect("in range");
         let time_limiter =
@@ -131,7 +131,7 @@ async fn an_open_breaker_ends_the_retries_at_once() {
 async fn the_time_limit_includes_the_wait_for_a_slot() {
     let bulkhead = BulkheadConfig::builder()
         .max_concurrent_calls(1)
-        .max_wait_duration(Duration::from_secs(60))
+        .max_wait_duration(Duration::from_mins(1))
         .build()
         .unwrap();
     let bulkhead = Bulkhead::new("b", bulkhead);
