@@ -70,9 +70,14 @@ impl Clock {
     pub fn now(&self) -> u64 {
         match &self.manual {
             None => {
-                let anchor = anchor();
-                let since = Instant::now().saturating_duration_since(anchor.instant);
-                anchor.unix_nanos.saturating_add(saturating_nanos(since))
+                let (anchor, now) = (anchor(), Instant::now());
+                // Tokio's paused clock may stand before the anchor, which another runtime has set.
+                if let Some(since) = now.checked_duration_since(anchor.instant) {
+                    anchor.unix_nanos.saturating_add(saturating_nanos(since))
+                } else {
+                    let until = anchor.instant.saturating_duration_since(now);
+                    anchor.unix_nanos.saturating_sub(saturating_nanos(until))
+                }
             }
             Some(hand) => hand.inner.lock().now,
         }

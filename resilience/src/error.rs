@@ -286,9 +286,11 @@ impl<E: fmt::Display> fmt::Display for CallError<E> {
 
 impl<E: StdError + 'static> StdError for CallError<E> {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        Some(match self {
-            CallError::Inner(error) => error,
-            CallError::Resilience(error) => error,
-        })
+        match self {
+            // Shown as the inner error itself, so that a printed chain does not say it twice.
+            CallError::Inner(error) => error.source(),
+            // Kept in the chain: this is how an outer call finds the refusal of a nested one.
+            CallError::Resilience(error) => Some(error),
+        }
     }
 }

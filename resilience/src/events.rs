@@ -22,6 +22,9 @@ pub const MAX_EVENT_TEXT: usize = 1024;
 /// How many events a [`EventStream`] holds for a slow reader before it loses the oldest.
 const STREAM_CAPACITY: usize = 1024;
 
+/// How many events wait for slow listeners before the oldest is lost.
+const PENDING_CAPACITY: usize = 4096;
+
 /// What every event of every pattern tells.
 pub trait Event: Clone + fmt::Display + Send + Sync + 'static {
     /// Resilience4j's name of the event type, such as `STATE_TRANSITION`.
@@ -57,9 +60,34 @@ pub struct RecentEvent {
 /// panic is swallowed. A listener may use the instance; events that this causes arrive after the
 /// present one.
 ///
+/// Listeners run one at a time, on the thread of a call that caused an event, which then may deliver
+/// other calls' events too: a listener must be quick and must not block. Up to 4096 events wait for
+/// slow ones; then the oldest is [`lost`](Events::lost).
+///
 /// Only state changes, resets and exceeded rates are kept for [`recent`](Events::recent) from the
 /// start. The rest, which comes with every call, is built once somebody subscribes or
 /// [`capture`](Events::capture) is on: without either it costs one atomic load.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::{Arc, atomic::{AtomicU32, Ordering}};
+/// use resilience::{Bulkhead, BulkheadConfig};
+///
+/// let bulkhead = Bulkhead::new("inventory", BulkheadConfig::default());
+/// let heard = Arc::new(AtomicU32::new(0));
+/// let subscription = bulkhead.events().subscribe({
+///     let heard = Arc::clone(&heard);
+///     move |event| {
+///         println!("{event}");
+///         heard.fetch_add(1, Ordering::Relaxed);
+///     }
+/// });
+/// drop(bulkhead.try_acquire()); // permitted, then finished
+/// drop(subscription); // hears nothing more
+/// drop(bulkhead.try_acquire());
+/// assert_eq!(heard.load(Ordering::Relaxed), 2);
+/// ```
 pub struct Events<E> {
     shared: Arc<Shared<E>>,
 }
@@ -78,6 +106,7 @@ struct State<E> {
     capacity: usize,
     recent: VecDeque<RecentEvent>,
     pending: VecDeque<E>,
+    lost: u64,
     delivering: bool,
 }
 
@@ -93,6 +122,7 @@ impl<E: Event> Events<E> {
                     capacity,
                     recent: VecDeque::new(),
                     pending: VecDeque::new(),
+                    lost: 0,
                     delivering: false,
                 }),
             }),
@@ -101,7 +131,7 @@ impl<E: Event> Events<E> {
 
     /// Calls `listener` with every event from now on, until the subscription is dropped.
     ///
-    /// The listener runs on the thread of the call that caused the event, so it must not block.
+    /// It must be quick and must not block: see [`Events`].
     pub fn subscribe(&self, listener: impl Fn(&E) + Send + Sync + 'static) -> Subscription {
         let mut state = self.shared.state.lock();
         state.next_id += 1;
@@ -117,12 +147,17 @@ impl<E: Event> Events<E> {
     ///
     /// It holds up to 1024 events for a slow reader; then it loses the oldest and says how many.
     pub fn stream(&self) -> EventStream<E> {
-        let buffer = Arc::new(Mutex::new(Buffer { events: VecDeque::new(), lost: 0, waker: None }));
+        let buffer = Arc::new(Mutex::new(Buffer {
+            events: VecDeque::new(),
+            lost: 0,
+            closed: false,
+            waker: None,
+        }));
         let subscription = self.subscribe({
-            let buffer = Arc::clone(&buffer);
+            let sender = Sender(Arc::clone(&buffer));
             move |event: &E| {
                 let waker = {
-                    let mut buffer = buffer.lock();
+                    let mut buffer = sender.0.lock();
                     if buffer.events.len() == STREAM_CAPACITY {
                         buffer.events.pop_front();
                         buffer.lost += 1;
@@ -143,7 +178,8 @@ impl<E: Event> Events<E> {
         self.shared.state.lock().recent.iter().cloned().collect()
     }
 
-    /// Whether every event is kept for [`recent`](Events::recent), not only state changes.
+    /// Turns on or off that every event is kept for [`recent`](Events::recent), not only state
+    /// changes, resets and exceeded rates.
     pub fn capture(&self, all: bool) {
         let mut state = self.shared.state.lock();
         state.capture = all;
@@ -153,6 +189,19 @@ impl<E: Event> Events<E> {
     /// How many listeners and streams there are.
     pub fn subscribers(&self) -> usize {
         self.shared.state.lock().listeners.len()
+    }
+
+    /// How many events were lost because listeners were too slow.
+    pub fn lost(&self) -> u64 {
+        self.shared.state.lock().lost
+    }
+
+    /// Keeps this many events for [`recent`](Events::recent) from now on.
+    pub(crate) fn set_capacity(&self, capacity: usize) {
+        let mut state = self.shared.state.lock();
+        let surplus = state.recent.len().saturating_sub(capacity);
+        state.recent.drain(..surplus);
+        state.capacity = capacity;
     }
 
     /// Whether events that come with every call need to be built.
@@ -173,6 +222,10 @@ impl<E: Event> Events<E> {
             text: bounded(event.to_string()),
         });
         if !state.listeners.is_empty() {
+            if state.pending.len() >= PENDING_CAPACITY {
+                state.pending.pop_front();
+                state.lost += 1;
+            }
             state.pending.push_back(event);
         }
     }
@@ -270,7 +323,27 @@ impl fmt::Debug for Subscription {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lagged(pub u64);
 
-/// The stream of [`Events::stream`]; it ends when it is dropped.
+/// The stream of [`Events::stream`]. It ends when the instance is gone: when it was removed from
+/// its registry and the last handle to it was dropped.
+///
+/// # Examples
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// use resilience::{Bulkhead, BulkheadConfig, events::Event};
+///
+/// let bulkhead = Bulkhead::new("inventory", BulkheadConfig::default());
+/// let mut stream = bulkhead.events().stream();
+/// drop(bulkhead.try_acquire());
+/// drop(bulkhead);
+/// let mut types = Vec::new();
+/// while let Some(Ok(event)) = stream.next().await {
+///     types.push(event.type_name());
+/// }
+/// assert_eq!(types, ["CALL_PERMITTED", "CALL_FINISHED"]);
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct EventStream<E> {
     buffer: Arc<Mutex<Buffer<E>>>,
@@ -281,11 +354,28 @@ pub struct EventStream<E> {
 struct Buffer<E> {
     events: VecDeque<E>,
     lost: u64,
+    closed: bool,
     waker: Option<Waker>,
 }
 
+/// The listener's end of a stream; it goes with the instance.
+struct Sender<E>(Arc<Mutex<Buffer<E>>>);
+
+impl<E> Drop for Sender<E> {
+    fn drop(&mut self) {
+        let waker = {
+            let mut buffer = self.0.lock();
+            buffer.closed = true;
+            buffer.waker.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
 impl<E> EventStream<E> {
-    /// Waits for the next event.
+    /// Waits for the next event; `None` when the instance is gone.
     ///
     /// # Errors
     ///
@@ -294,17 +384,20 @@ impl<E> EventStream<E> {
     /// # Cancel safety
     ///
     /// Cancel safe: no event is lost when the future is dropped.
-    pub async fn next(&mut self) -> Result<E, Lagged> {
+    pub async fn next(&mut self) -> Option<Result<E, Lagged>> {
         std::future::poll_fn(|cx| self.poll_event(cx)).await
     }
 
-    fn poll_event(&mut self, cx: &Context<'_>) -> Poll<Result<E, Lagged>> {
+    fn poll_event(&mut self, cx: &Context<'_>) -> Poll<Option<Result<E, Lagged>>> {
         let mut buffer = self.buffer.lock();
         if buffer.lost > 0 {
-            return Poll::Ready(Err(Lagged(std::mem::take(&mut buffer.lost))));
+            return Poll::Ready(Some(Err(Lagged(std::mem::take(&mut buffer.lost)))));
         }
         if let Some(event) = buffer.events.pop_front() {
-            return Poll::Ready(Ok(event));
+            return Poll::Ready(Some(Ok(event)));
+        }
+        if buffer.closed {
+            return Poll::Ready(None);
         }
         buffer.waker = Some(cx.waker().clone());
         Poll::Pending
@@ -315,7 +408,7 @@ impl<E> Stream for EventStream<E> {
     type Item = Result<E, Lagged>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.poll_event(cx).map(Some)
+        self.poll_event(cx)
     }
 }
 
@@ -408,6 +501,42 @@ mod tests {
         assert_eq!(*heard.lock(), [1, 2]);
     }
 
+    #[test]
+    fn a_slow_listener_loses_the_oldest_events_and_they_are_counted() {
+        let events = Events::new(1);
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let _s = events.subscribe({
+            let heard = Arc::clone(&heard);
+            move |tick: &Tick| heard.lock().push(tick.0)
+        });
+        for n in 0..PENDING_CAPACITY as u64 + 2 {
+            events.push(Tick(n));
+        }
+        events.deliver();
+        assert_eq!(events.lost(), 2);
+        assert_eq!(heard.lock().first(), Some(&2));
+    }
+
+    #[tokio::test]
+    async fn a_stream_ends_with_its_instance() {
+        let events = Events::new(1);
+        let mut stream = events.stream();
+        publish(&events, 1);
+        drop(events);
+        assert_eq!(stream.next().await.unwrap().map(|t| t.0), Ok(1));
+        assert!(stream.next().await.is_none());
+    }
+
+    #[test]
+    fn a_smaller_ring_keeps_the_newest() {
+        let events = Events::new(3);
+        (1..=3).for_each(|n| publish(&events, n));
+        events.set_capacity(1);
+        assert_eq!(events.recent().len(), 1);
+        publish(&events, 4);
+        assert_eq!(events.recent()[0].text, "tick 4");
+    }
+
     #[tokio::test]
     async fn a_slow_stream_loses_the_oldest_and_is_told_how_many() {
         let events = Events::new(1);
@@ -415,7 +544,7 @@ mod tests {
         for n in 0..STREAM_CAPACITY as u64 + 3 {
             publish(&events, n);
         }
-        assert_eq!(stream.next().await.map(|t| t.0), Err(Lagged(3)));
-        assert_eq!(stream.next().await.map(|t| t.0), Ok(3));
+        assert_eq!(stream.next().await.unwrap().map(|t| t.0), Err(Lagged(3)));
+        assert_eq!(stream.next().await.unwrap().map(|t| t.0), Ok(3));
     }
 }

@@ -75,6 +75,16 @@ async fn a_program_starts_and_hears_what_is_questionable() {
     assert_eq!(both.limit_for_period(), 7);
     assert_eq!(both.timeout_duration().as_secs(), 4);
     assert_eq!(registry.time_limiter("inline-only").config().timeout_duration().as_secs(), 3);
+    let effective = registry.effective_config();
+    let origin_of = |path: &str| {
+        let found = effective.iter().find(|(known, ..)| known == path);
+        let (_, value, origin) = found.unwrap_or_else(|| panic!("{path} is not there"));
+        format!("{value} from {origin}")
+    };
+    let inline = origin_of("timelimiter.instances.inlineOnly.timeout_duration");
+    assert!(inline.starts_with("3s from attribute at ") && inline.contains("init.rs:"), "{inline}");
+    let declared = origin_of("ratelimiter.instances.both.timeout_duration");
+    assert!(declared.starts_with("4s from <text>:"), "{declared}");
     let calls = (inline_only().await, inline_and_declared().await, not_detached().await);
     assert_eq!(calls, (Ok(3), Ok(4), Ok(5)));
 

@@ -37,6 +37,11 @@ async fn wrong_type() -> Result<u32, Error> {
     Ok(6)
 }
 
+#[circuit_breaker(name = "neverOpens", record_errors = ["no_such_kind"])]
+async fn can_never_open() -> Result<u32, Error> {
+    Ok(7)
+}
+
 #[tokio::test]
 async fn every_conflict_stops_the_start_and_names_both_sides() {
     let config =
@@ -53,10 +58,12 @@ async fn every_conflict_stops_the_start_and_names_both_sides() {
     line_with(&["one_slot", "two_slots", "'shared'", "different inline settings"]);
     line_with(&["contradicts_itself", "init_conflicts.rs:"]);
     line_with(&["wrong_type", "'pooled'", "thread_pool"]);
-    assert_eq!(error.problems().len(), 4, "{text}");
+    line_with(&["neverOpens.record_errors", "no_such_kind", "could never open"]);
+    assert_eq!(error.problems().len(), 5, "{text}");
 
     // The functions work all the same, for whoever does not call `init`.
     let calls = (first::load().await, second::load().await, one_slot().await, two_slots().await);
     assert_eq!(calls, (Ok(1), Ok(2), Ok(3), Ok(4)));
     assert_eq!((contradicts_itself().await, wrong_type().await), (Ok(5), Ok(6)));
+    assert_eq!(can_never_open().await, Ok(7));
 }

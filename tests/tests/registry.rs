@@ -19,6 +19,8 @@ fn every_spelling_of_a_name_is_the_same_instance() {
     let _permit = bulkhead.try_acquire().unwrap();
     assert_eq!(registry.bulkhead("PAYMENT_BH").available_concurrent_calls(), 0);
     assert_eq!(bulkhead.name(), "payment-bh", "the declared spelling is the instance's");
+    assert!(registry.remove("paymentBh"));
+    assert_eq!(registry.bulkhead("PAYMENT_BH").name(), "payment-bh", "also when made anew");
 }
 
 #[test]

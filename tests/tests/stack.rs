@@ -234,6 +234,49 @@ async fn a_panic_at_any_poll_leaves_every_gauge_idle_and_records_one_failure() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_panic_before_the_future_is_made_is_one_of_the_body() {
+    let five = Five::new();
+    let stack = five.stack();
+    let panicked = catch_unwind(AssertUnwindSafe(|| {
+        let call = stack.call(|| -> std::future::Ready<Result<u32, Failed>> { panic!("early") });
+        let _ = poll_once(pin!(call));
+    }));
+    assert!(panicked.is_err());
+    five.assert_idle();
+    assert_eq!(five.breaker.metrics().failed_calls, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_full_bulkhead_is_a_failure_in_time_for_the_limit_around_it() {
+    let full = BulkheadConfig::builder().max_concurrent_calls(0).build().unwrap();
+    let time_limiter = Five::new().time_limiter;
+    let stack = Stack::builder()
+        .bulkhead(Bulkhead::new("full", full))
+        .time_limiter(time_limiter.clone())
+        .build();
+    let result: Outcome = stack.call(|| async { Ok(1) }).await;
+    assert!(matches!(result, Err(CallError::Resilience(Error::BulkheadFull(_)))));
+    assert_eq!(time_limiter.metrics().failed, 1);
+}
+
+#[test]
+fn the_clock_moves_in_every_runtime_also_when_another_was_far_ahead() {
+    let clock = resilience::Clock::system();
+    for ahead in [Duration::from_hours(1), Duration::from_mins(1)] {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let before = clock.now();
+            tokio::time::advance(ahead).await;
+            assert_eq!(u128::from(clock.now() - before), ahead.as_nanos());
+        });
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_healthy_call_beside_a_panicking_one_is_a_cancellation() {
     let five = Five::new();
     let stack = five.stack();

@@ -111,7 +111,13 @@ impl Config {
 
     /// Whether an instance is declared under this name; case and separators do not count.
     pub fn declares(&self, pattern: Pattern, name: &str) -> bool {
-        self.tree().section(pattern).is_some_and(|section| section.instances.get(name).is_some())
+        self.declared_name(pattern, name).is_some()
+    }
+
+    /// The name in its declared spelling.
+    pub(crate) fn declared_name(&self, pattern: Pattern, name: &str) -> Option<&str> {
+        let entry = self.tree().section(pattern)?.instances.get(name)?;
+        Some(&entry.name)
     }
 
     /// The declared name most like `name`, if one is near enough to be what was meant.
@@ -127,10 +133,7 @@ impl Config {
         for pattern in Pattern::ALL {
             for entry in self.entries(pattern) {
                 let settings = self.resolved(pattern, &entry.name);
-                effective.extend(settings.iter().map(|(key, value, origin)| {
-                    let path = path_of(pattern, Group::Instances, &entry.name);
-                    (format!("{path}.{key}"), value.clone(), origin.clone())
-                }));
+                effective.extend(settings.under(&instance_path(pattern, &entry.name)));
             }
         }
         effective
@@ -183,6 +186,11 @@ impl Config {
     }
 }
 
+/// The key path of an instance, with the brackets that a name with dots needs.
+pub(crate) fn instance_path(pattern: Pattern, name: &str) -> String {
+    path_of(pattern, Group::Instances, name)
+}
+
 /// Adds place and full path to a problem of one key.
 fn complete(mut problem: Problem, settings: &Settings, path: &str, entry: &Entry) -> Problem {
     let origin = match &problem.path {
@@ -194,9 +202,7 @@ fn complete(mut problem: Problem, settings: &Settings, path: &str, entry: &Entry
         None => path.to_owned(),
     });
     problem.place.get_or_insert_with(|| match origin {
-        Origin::File { file, line: Some(line), .. } => format!("{file}:{line}"),
-        Origin::File { file, line: None, .. } => file,
-        Origin::Environment(_) => origin.to_string(),
+        Origin::File { .. } | Origin::Environment(_) => origin.place().unwrap_or_default(),
         Origin::Default | Origin::Attribute(_) | Origin::Code => entry.spot.place.clone(),
     });
     problem

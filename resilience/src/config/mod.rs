@@ -78,7 +78,8 @@ pub use error::{ConfigError, Problem};
 pub use file::Format;
 pub use loaded::Config;
 pub use resilience_settings::{Pattern, Value};
-pub use settings::{Origin, Settings};
+pub use settings::Origin;
 
+pub(crate) use loaded::instance_path;
 pub(crate) use resolve::Inline;
-pub(crate) use settings::Draft;
+pub(crate) use settings::{Draft, Settings};

@@ -27,6 +27,18 @@ pub enum Origin {
     Code,
 }
 
+impl Origin {
+    /// Where a value of this origin can be changed, `None` for a built-in default.
+    pub(crate) fn place(&self) -> Option<String> {
+        match self {
+            Origin::Default => None,
+            Origin::File { file, line: Some(line), .. } => Some(format!("{file}:{line}")),
+            Origin::File { file, line: None, .. } => Some(file.clone()),
+            Origin::Attribute(_) | Origin::Environment(_) | Origin::Code => Some(self.to_string()),
+        }
+    }
+}
+
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -45,7 +57,7 @@ impl fmt::Display for Origin {
 /// Typed configurations are made from it, whatever wrote the values: a file, an attribute, the
 /// environment or a builder.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
+pub(crate) struct Settings {
     pattern: Pattern,
     values: Vec<Option<(Value, Origin)>>,
 }
@@ -62,14 +74,21 @@ impl Settings {
     }
 
     /// The pattern whose settings these are.
-    pub fn pattern(&self) -> Pattern {
+    pub(crate) fn pattern(&self) -> Pattern {
         self.pattern
     }
 
     /// Every key that has a value, with the value and where it came from.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Value, &Origin)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, &Value, &Origin)> {
         self.pattern.keys().iter().zip(&self.values).filter_map(|(key, slot)| {
             slot.as_ref().map(|(value, origin)| (key.name, value, origin))
+        })
+    }
+
+    /// The same with full key paths, for settings that belong to the entry `path`.
+    pub(crate) fn under(&self, path: &str) -> impl Iterator<Item = (String, Value, Origin)> {
+        self.iter().map(move |(key, value, origin)| {
+            (format!("{path}.{key}"), value.clone(), origin.clone())
         })
     }
 

@@ -161,23 +161,33 @@ pub(super) fn sites() -> impl Iterator<Item = &'static SiteSpec> {
     inventory::iter::<RegisteredSite>.into_iter().map(|site| site.0.spec())
 }
 
-/// The function that gives an instance inline settings, if any does.
-pub(super) fn inline_of(
-    pattern: Pattern,
-    name: &str,
-) -> Option<(&'static SiteSpec, &'static LayerSpec)> {
-    type ByName = HashMap<(Pattern, String), (&'static SiteSpec, &'static LayerSpec)>;
-    static INLINE: OnceLock<ByName> = OnceLock::new();
-    let by_name = INLINE.get_or_init(|| {
-        let mut by_name = ByName::new();
+/// What the program's attributes say of one instance.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Annotated {
+    /// The name as it is written there.
+    pub(super) name: &'static str,
+    /// The attribute with inline settings, if one has them.
+    pub(super) inline: Option<(&'static SiteSpec, &'static LayerSpec)>,
+}
+
+/// What the program's attributes say of an instance, if any of them names it.
+pub(super) fn annotated(pattern: Pattern, name: &str) -> Option<Annotated> {
+    static ALL: OnceLock<HashMap<(Pattern, String), Annotated>> = OnceLock::new();
+    let all = ALL.get_or_init(|| {
+        let mut all = HashMap::<_, Annotated>::new();
         for site in sites() {
-            for layer in site.layers.iter().filter(|layer| layer.is_inline()) {
-                by_name.entry((layer.pattern, canonical(layer.name))).or_insert((site, layer));
+            for layer in site.layers {
+                let annotated = all
+                    .entry((layer.pattern, canonical(layer.name)))
+                    .or_insert(Annotated { name: layer.name, inline: None });
+                if layer.is_inline() {
+                    annotated.inline.get_or_insert((site, layer));
+                }
             }
         }
-        by_name
+        all
     });
-    by_name.get(&(pattern, canonical(name))).copied()
+    all.get(&(pattern, canonical(name))).copied()
 }
 
 /// The layers that a registry has looked up for its call sites, by the site's address.

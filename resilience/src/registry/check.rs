@@ -7,7 +7,7 @@ use resilience_settings::{Pattern, canonical, nearest};
 
 use super::{call_site, instances, resolve};
 use crate::{
-    config::{Config, ConfigError, Origin, Problem, Settings},
+    config::{Config, ConfigError, Inline, Problem, Settings, instance_path},
     kind,
     registry::{LayerSpec, SiteSpec},
 };
@@ -32,7 +32,7 @@ impl Strict<'_> {
 }
 
 /// The folder of the package that a source file belongs to, as far as the path tells: what comes
-/// before `src`, or before `tests`, `examples` or `benches` where there is no `src`.
+/// before the last `src`, or before the last of `tests`, `examples` and `benches` without a `src`.
 fn package_root(file: &str) -> &str {
     let parts = || {
         file.split_inclusive(['/', '\\']).scan(0, |start, part| {
@@ -41,9 +41,9 @@ fn package_root(file: &str) -> &str {
             Some((at, part.trim_end_matches(['/', '\\'])))
         })
     };
-    let source = parts().find(|(_, part)| *part == "src");
-    let beside = || parts().filter(|(_, part)| ["tests", "examples", "benches"].contains(part));
-    let (end, _) = source.or_else(|| beside().last()).unwrap_or((0, ""));
+    let last = |names: &'static [&'static str]| parts().filter(|(_, p)| names.contains(p)).last();
+    let (end, _) =
+        last(&["src"]).or_else(|| last(&["tests", "examples", "benches"])).unwrap_or((0, ""));
     &file[..end]
 }
 
@@ -101,6 +101,7 @@ pub(super) fn at_start(config: &Config, strict: &Strict<'_>) -> Result<Vec<Warni
     let sites: Vec<_> = call_site::sites().collect();
     inline_settings(config, &sites, &mut findings);
     omitted_names(&sites, &mut findings);
+    kinds_of_sites(config, &sites, &mut findings);
     for site in &sites {
         let strict = config.is_strict() && strict.covers(site);
         for layer in site.layers {
@@ -125,26 +126,51 @@ pub(super) fn at_start(config: &Config, strict: &Strict<'_>) -> Result<Vec<Warni
 fn config_alone(config: &Config, findings: &mut Findings) {
     findings.warnings.extend(config.warnings().iter().cloned().map(Warning::from));
     findings.problems.extend(config.check_instances(instances::check));
-    kinds(config, findings);
+    kinds_of_config(config, findings);
 }
 
-/// Error kinds that no code declares: such an entry can never match.
-fn kinds(config: &Config, findings: &mut Findings) {
-    let declared: HashSet<&str> = kind::declared().collect();
+/// Error kinds that no code declares, in what the configuration says: such an entry never matches.
+fn kinds_of_config(config: &Config, findings: &mut Findings) {
     for pattern in [Pattern::CircuitBreaker, Pattern::Retry] {
         for name in config.instances(pattern) {
-            let Ok(settings) = resolve(config, pattern, name) else { continue };
-            for key in ["record_errors", "retry_errors", "ignore_errors"] {
-                if pattern.key(key).is_some() {
-                    list(name, &settings, key, &declared, config.is_strict(), findings);
-                }
-            }
+            kinds_of_instance(config, pattern, name, findings);
+        }
+        // Undeclared instances run on `configs.default`.
+        if let Ok(settings) = config.resolve(pattern, "", &Inline::default()) {
+            kinds(&format!("{pattern}.configs.default"), &settings, config.is_strict(), findings);
+        }
+    }
+}
+
+/// The same in inline settings of instances that the configuration does not declare.
+fn kinds_of_sites(config: &Config, sites: &[&'static SiteSpec], findings: &mut Findings) {
+    let mut seen = HashSet::new();
+    for layer in sites.iter().flat_map(|site| site.layers).filter(|layer| layer.is_inline()) {
+        let (pattern, name) = (layer.pattern, layer.name);
+        if !config.declares(pattern, name) && seen.insert((pattern, canonical(name))) {
+            kinds_of_instance(config, pattern, name, findings);
+        }
+    }
+}
+
+fn kinds_of_instance(config: &Config, pattern: Pattern, name: &str, findings: &mut Findings) {
+    if let Ok(settings) = resolve(config, pattern, name) {
+        let path = instance_path(pattern, name);
+        kinds(&path, &settings, config.is_strict(), findings);
+    }
+}
+
+fn kinds(path: &str, settings: &Settings, strict: bool, findings: &mut Findings) {
+    let declared: HashSet<&str> = kind::declared().collect();
+    for key in ["record_errors", "retry_errors", "ignore_errors"] {
+        if settings.pattern().key(key).is_some() {
+            list(path, settings, key, &declared, strict, findings);
         }
     }
 }
 
 fn list(
-    name: &str,
+    path: &str,
     settings: &Settings,
     key: &str,
     declared: &HashSet<&str>,
@@ -154,11 +180,10 @@ fn list(
     let kinds = settings.kinds(key);
     let unknown: Vec<_> = kinds.iter().filter(|kind| !declared.contains(kind.as_str())).collect();
     let at = |problem: Problem| {
-        let problem = problem.path(format!("{}.instances.{name}.{key}", settings.pattern()));
-        match settings.origin(key) {
-            Origin::File { file, line: Some(line), .. } => problem.place(format!("{file}:{line}")),
-            Origin::Default => problem,
-            origin => problem.place(origin.to_string()),
+        let problem = problem.path(format!("{path}.{key}"));
+        match settings.origin(key).place() {
+            Some(place) => problem.place(place),
+            None => problem,
         }
     };
     if key == "record_errors" && !kinds.is_empty() && unknown.len() == kinds.len() {
@@ -275,7 +300,7 @@ fn runs_on_without_detach(config: &Config, site: &SiteSpec, layer: &LayerSpec) -
     if settings.bool("cancel_running_future") {
         return None;
     }
-    let path = format!("{}.instances.{}.cancel_running_future", layer.pattern, layer.name);
+    let path = format!("{}.cancel_running_future", instance_path(layer.pattern, layer.name));
     let message = format!(
         "{site} is cancelled when it times out all the same; write \
          `#[time_limiter(…, detach)]` there if it is to run on"
@@ -314,7 +339,7 @@ mod tests {
         assert_eq!(package_root("examples/src/order/http.rs"), "examples/");
         assert_eq!(package_root("tests/tests/macros.rs"), "tests/");
         assert_eq!(package_root("resilience/tests/init.rs"), "resilience/");
-        assert_eq!(package_root("/home/me/app/src/main.rs"), "/home/me/app/");
+        assert_eq!(package_root("/home/me/src/app/src/main.rs"), "/home/me/src/app/");
         assert_eq!(package_root("src/main.rs"), "");
     }
 }

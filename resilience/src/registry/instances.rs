@@ -20,10 +20,10 @@ pub(crate) trait Managed: Clone + Send + Sync + 'static {
     const PATTERN: Pattern;
     type Config: Default;
 
-    fn read(settings: &Settings) -> Result<Self::Config, Vec<Problem>>;
-    fn create(name: Arc<str>, config: Self::Config, clock: Clock) -> Self;
-    fn adopt(&self, config: Self::Config);
-    fn called(&self) -> &str;
+    fn from_settings(settings: &Settings) -> Result<Self::Config, Vec<Problem>>;
+    fn with_clock(name: Arc<str>, config: Self::Config, clock: Clock) -> Self;
+    fn reconfigure(&self, config: Self::Config);
+    fn name(&self) -> &str;
 }
 
 macro_rules! managed {
@@ -32,20 +32,20 @@ macro_rules! managed {
             const PATTERN: Pattern = Pattern::$instance;
             type Config = $config;
 
-            fn read(settings: &Settings) -> Result<$config, Vec<Problem>> {
+            fn from_settings(settings: &Settings) -> Result<$config, Vec<Problem>> {
                 $config::from_settings(settings)
             }
 
-            fn create(name: Arc<str>, config: $config, clock: Clock) -> Self {
+            fn with_clock(name: Arc<str>, config: $config, clock: Clock) -> Self {
                 $instance::with_clock(name, config, clock)
             }
 
-            fn adopt(&self, config: $config) {
-                self.reconfigure(config);
+            fn reconfigure(&self, config: $config) {
+                $instance::reconfigure(self, config);
             }
 
-            fn called(&self) -> &str {
-                self.name()
+            fn name(&self) -> &str {
+                $instance::name(self)
             }
         })*
 
@@ -85,12 +85,14 @@ impl<T: Managed> Instances<T> {
         self.by_name.read().get(&canonical(name)).cloned()
     }
 
-    /// `create` runs under the lock, so that a race makes one instance; it runs no user code.
+    /// `create` logs and so may run a subscriber's code: it runs outside of the lock. Of several
+    /// instances that a race makes, the first one put in is everybody's.
     pub(super) fn get_or_create(&self, name: &str, create: impl FnOnce() -> T) -> T {
         if let Some(found) = self.find(name) {
             return found;
         }
-        self.by_name.write().entry(canonical(name)).or_insert_with(create).clone()
+        let created = create();
+        self.by_name.write().entry(canonical(name)).or_insert(created).clone()
     }
 
     pub(super) fn remove(&self, name: &str) -> bool {

@@ -20,17 +20,17 @@ use std::{
 };
 
 use parking_lot::{Mutex, RwLock};
-use resilience_settings::{Pattern, Value, check_name};
+use resilience_settings::{Pattern, Value, canonical, check_name};
 
 use self::{
-    call_site::{LayerSpec as Layer, SiteCache, SiteSpec as Site, inline_of},
+    call_site::{SiteCache, annotated},
     check::Warning,
     instances::{Instances, Managed},
 };
 use crate::{
     Bulkhead, CircuitBreaker, RateLimiter, Retry, ThreadPoolBulkhead, TimeLimiter,
     clock::Clock,
-    config::{Config, ConfigError, Inline, Origin, Settings},
+    config::{Config, ConfigError, Inline, Origin, Settings, instance_path},
 };
 
 pub use global::{global, init, init_for};
@@ -139,8 +139,11 @@ impl Resilience {
             inner.bulkheads.remove(name),
             inner.thread_pools.remove(name),
         ];
-        inner.epoch.fetch_add(1, Ordering::AcqRel);
-        removed.contains(&true)
+        let any = removed.contains(&true);
+        if any {
+            inner.epoch.fetch_add(1, Ordering::AcqRel);
+        }
+        any
     }
 
     /// The configuration that is in force.
@@ -148,9 +151,18 @@ impl Resilience {
         Arc::clone(&self.inner.config.read())
     }
 
-    /// Every setting of every declared instance: its key path, its value and where it came from.
+    /// Every setting of every instance that is declared or in use: its key path, its value and where
+    /// it came from, the attributes' inline settings included.
     pub fn effective_config(&self) -> Vec<(String, Value, Origin)> {
-        self.config().effective()
+        let config = self.config();
+        let mut effective = Vec::new();
+        for pattern in Pattern::ALL {
+            for name in self.inner.names(pattern, &config) {
+                let Ok(settings) = resolve(&config, pattern, &name) else { continue };
+                effective.extend(settings.under(&instance_path(pattern, &name)));
+            }
+        }
+        effective
     }
 
     /// What was found questionable so far: at start, and when a name was used that nobody declares.
@@ -196,13 +208,39 @@ accessors! {
 }
 
 impl Inner {
+    /// The names of a pattern's instances: those in use, which includes every declared one, in
+    /// the order of their names.
+    fn names(&self, pattern: Pattern, config: &Config) -> Vec<String> {
+        fn of<T: Managed>(instances: &Instances<T>) -> Vec<String> {
+            instances.all().iter().map(|instance| instance.name().to_owned()).collect()
+        }
+        let mut names = match pattern {
+            Pattern::CircuitBreaker => of(&self.circuit_breakers),
+            Pattern::Retry => of(&self.retries),
+            Pattern::RateLimiter => of(&self.rate_limiters),
+            Pattern::TimeLimiter => of(&self.time_limiters),
+            Pattern::Bulkhead => of(&self.bulkheads),
+            Pattern::ThreadPoolBulkhead => of(&self.thread_pools),
+        };
+        // Declared, but removed by hand since.
+        let known: HashSet<String> = names.iter().map(|name| canonical(name)).collect();
+        let removed = config.instances(pattern).filter(|name| !known.contains(&canonical(name)));
+        names.extend(removed.map(str::to_owned));
+        names
+    }
+
     fn instance<T: Managed>(&self, instances: &Instances<T>, name: &str) -> T {
         instances.get_or_create(name, || {
             if let Err(error) = check_name(name) {
                 panic!("{error}: {name:?}");
             }
-            // The spelling of the first use is the instance's; all others find it.
-            T::create(name.into(), self.settings_of::<T>(name), self.clock.clone())
+            // The spelling that people know: the configuration's, else an attribute's.
+            let config = Arc::clone(&self.config.read());
+            let spelled = config
+                .declared_name(T::PATTERN, name)
+                .or_else(|| Some(annotated(T::PATTERN, name)?.name))
+                .unwrap_or(name);
+            T::with_clock(spelled.into(), self.settings_of::<T>(name), self.clock.clone())
         })
     }
 
@@ -211,7 +249,7 @@ impl Inner {
     fn settings_of<T: Managed>(&self, name: &str) -> T::Config {
         let config = Arc::clone(&self.config.read());
         let read = resolve(&config, T::PATTERN, name)
-            .and_then(|settings| T::read(&settings).map_err(ConfigError::new));
+            .and_then(|settings| T::from_settings(&settings).map_err(ConfigError::new));
         read.unwrap_or_else(|error| {
             self.warn(format!("{} '{name}' works on its defaults: {error}", T::PATTERN));
             T::Config::default()
@@ -231,7 +269,7 @@ impl Inner {
 
     fn adopt_instances<T: Managed>(&self, instances: &Instances<T>) {
         for instance in instances.all() {
-            instance.adopt(self.settings_of::<T>(instance.called()));
+            instance.reconfigure(self.settings_of::<T>(instance.name()));
         }
         let config = Arc::clone(&self.config.read());
         for name in config.instances(T::PATTERN) {
@@ -251,7 +289,7 @@ impl Inner {
 
     /// Says once per name that a function uses an instance that the configuration does not declare.
     /// Without any configuration, or with inline settings, there is nothing to declare it in.
-    fn warn_if_undeclared(&self, site: &Site, layer: &Layer) {
+    fn warn_if_undeclared(&self, site: &SiteSpec, layer: &LayerSpec) {
         let config = Arc::clone(&self.config.read());
         if let Some(warning) = check::undeclared(&config, site, layer) {
             self.warn(warning);
@@ -261,7 +299,8 @@ impl Inner {
 
 /// The settings of an instance: the configuration's, over what an attribute says inline.
 fn resolve(config: &Config, pattern: Pattern, name: &str) -> Result<Settings, ConfigError> {
-    let inline = inline_of(pattern, name)
+    let inline = annotated(pattern, name)
+        .and_then(|annotated| annotated.inline)
         .map_or_else(Inline::default, |(site, layer)| layer.to_inline(site));
     config.resolve(pattern, name, &inline)
 }

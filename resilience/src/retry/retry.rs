@@ -213,6 +213,7 @@ impl Retry {
     pub(crate) fn reconfigure(&self, config: RetryConfig) {
         let mut current = self.inner.config.write();
         self.inner.max_attempts.store(effective_attempts(&config), Ordering::Relaxed);
+        self.inner.events.set_capacity(config.event_buffer());
         *current = Arc::new(config);
     }
 

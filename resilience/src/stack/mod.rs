@@ -9,9 +9,11 @@ mod builder;
 mod layers;
 mod pass;
 mod protect;
+#[allow(clippy::module_inception)] // where one looks for `Stack`
+mod stack;
 
 pub use builder::StackBuilder;
-pub use layers::Stack;
+pub use stack::Stack;
 
 pub(crate) use layers::{Handle, Layers};
 

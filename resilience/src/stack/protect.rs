@@ -2,7 +2,7 @@ use std::{
     fmt,
     future::Future,
     pin::Pin,
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
 };
 
 use super::{
@@ -21,6 +21,7 @@ pin_project_lite::pin_project! {
     ///
     /// One future with plain fields instead of one per layer: a body that is ready at once costs a
     /// slot taken and given back, and no timer.
+    #[project = Within]
     #[must_use = "futures do nothing unless awaited"]
     pub struct Protect<'p, B> {
         pass: &'p mut Pass,
@@ -58,53 +59,61 @@ impl<B: Body> Future for Protect<'_, B> {
             let layers = this.pass.layers();
             let now = layers.clock.now();
             this.deadline.set(layers.time_limiter.as_ref().and_then(|limiter| limiter.begin(now)));
-            *this.stage = Stage::Running;
-            if let Some(bulkhead) = layers.bulkhead.as_ref().filter(|b| b.is_enabled()) {
-                match bulkhead.begin(now) {
-                    Ok(Entry::Admitted(permit)) => *this.slot = Some(permit),
-                    Ok(Entry::Queued(wait)) => {
-                        this.wait.set(Some(wait));
-                        *this.stage = Stage::Queued;
-                    }
-                    Err(full) => return Poll::Ready(Err(CallError::Resilience(full.into()))),
-                }
-            }
         }
-        if *this.stage == Stage::Queued
-            && let Some(wait) = this.wait.as_mut().as_pin_mut()
-            && let Poll::Ready(turn) = wait.poll(cx)
-        {
-            this.wait.set(None);
-            match turn {
-                Ok(permit) => *this.slot = Some(permit),
-                Err(full) => return Poll::Ready(Err(CallError::Resilience(full.into()))),
+        if let Poll::Ready(result) = this.poll_bulkhead(cx) {
+            if let (Some(_), Some(limiter)) =
+                (this.deadline.as_ref().as_pin_ref(), &this.pass.layers().time_limiter)
+            {
+                limiter.in_time(result.is_ok());
             }
-            *this.stage = Stage::Running;
-        }
-        if *this.stage == Stage::Running {
-            this.pass.set_polling(true);
-            let mut run = Run { layers: this.pass.layers(), slot: this.slot };
-            let polled = this.body.poll_body(&mut run, cx);
-            this.pass.set_polling(false);
-            if let Poll::Ready(result) = polled {
-                *this.slot = None;
-                if this.deadline.is_some()
-                    && let Some(limiter) = &this.pass.layers().time_limiter
-                {
-                    limiter.in_time(result.is_ok());
-                }
-                return Poll::Ready(result);
-            }
+            return Poll::Ready(result);
         }
         let layers = this.pass.layers();
-        if let (Some(limiter), Some(mut deadline)) =
-            (&layers.time_limiter, this.deadline.as_mut().as_pin_mut())
+        if let (Some(mut deadline), Some(limiter)) =
+            (this.deadline.as_mut().as_pin_mut(), &layers.time_limiter)
             && deadline.as_mut().poll(&layers.clock, cx).is_ready()
         {
             let timed_out = limiter.expired(deadline.limit());
             return Poll::Ready(Err(CallError::Resilience(timed_out.into())));
         }
         Poll::Pending
+    }
+}
+
+impl<B: Body> Within<'_, '_, B> {
+    /// What the time limit is around: the wait for a slot, then the body.
+    fn poll_bulkhead(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<B::Value, CallError<B::Error>>> {
+        if *self.stage == Stage::New {
+            *self.stage = Stage::Running;
+            let layers = self.pass.layers();
+            if let Some(bulkhead) = layers.bulkhead.as_ref().filter(|b| b.is_enabled()) {
+                match bulkhead.begin(layers.clock.now()) {
+                    Ok(Entry::Admitted(permit)) => *self.slot = Some(permit),
+                    Ok(Entry::Queued(wait)) => {
+                        self.wait.set(Some(wait));
+                        *self.stage = Stage::Queued;
+                    }
+                    Err(full) => return Poll::Ready(Err(CallError::Resilience(full.into()))),
+                }
+            }
+        }
+        if *self.stage == Stage::Queued {
+            let Some(wait) = self.wait.as_mut().as_pin_mut() else { return Poll::Pending };
+            let turn = ready!(wait.poll(cx));
+            self.wait.set(None);
+            *self.slot = Some(turn.map_err(|full| CallError::Resilience(full.into()))?);
+            *self.stage = Stage::Running;
+        }
+        self.pass.set_polling(true);
+        let mut run = Run { layers: self.pass.layers(), slot: self.slot };
+        let polled = self.body.as_mut().poll_body(&mut run, cx);
+        self.pass.set_polling(false);
+        let result = ready!(polled);
+        *self.slot = None;
+        Poll::Ready(result)
     }
 }
 

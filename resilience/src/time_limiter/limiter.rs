@@ -165,6 +165,7 @@ impl TimeLimiter {
     pub(crate) fn reconfigure(&self, config: TimeLimiterConfig) {
         let mut current = self.inner.config.write();
         self.inner.limit.store(effective_limit(&config), Ordering::Relaxed);
+        self.inner.events.set_capacity(config.event_buffer());
         *current = Arc::new(config);
     }
 
