@@ -191,6 +191,18 @@ impl<E: Event> Events<E> {
         self.shared.state.lock().listeners.len()
     }
 
+    /// Lets go of every listener, stream and kept event: the instance was removed.
+    pub(crate) fn close(&self) {
+        let mut state = self.shared.state.lock();
+        let listeners = std::mem::replace(&mut state.listeners, Arc::new([]));
+        let pending = std::mem::take(&mut state.pending);
+        state.recent = VecDeque::new();
+        state.capture = false;
+        self.shared.update_observed(&state);
+        drop(state);
+        harmless(|| drop((listeners, pending)));
+    }
+
     /// How many events were lost because listeners were too slow.
     pub fn lost(&self) -> u64 {
         self.shared.state.lock().lost
@@ -243,8 +255,10 @@ impl<E: Event> Events<E> {
                 (event, Arc::clone(&state.listeners))
             };
             for (_, listener) in listeners.iter() {
-                let _ = catch_unwind(AssertUnwindSafe(|| listener(&event)));
+                harmless(|| listener(&event));
             }
+            // A listener may have unsubscribed itself: then this is its last owner.
+            harmless(|| drop((event, listeners)));
             self.shared.state.lock().delivering = false;
         }
     }
@@ -256,6 +270,15 @@ impl<E> Shared<E> {
     }
 }
 
+/// Runs a listener's code: its panic, even one of the panic's own payload, harms nobody.
+fn harmless(code: impl FnOnce()) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(code)) {
+        let dropped = catch_unwind(AssertUnwindSafe(|| drop(payload)));
+        // A payload that panics when it is dropped twice over is left alone.
+        std::mem::forget(dropped);
+    }
+}
+
 fn unsubscribe<E>(shared: &Weak<Shared<E>>, id: u64) {
     if let Some(shared) = shared.upgrade() {
         let mut state = shared.state.lock();
@@ -264,7 +287,7 @@ fn unsubscribe<E>(shared: &Weak<Shared<E>>, id: u64) {
         let removed = std::mem::replace(&mut state.listeners, remaining);
         shared.update_observed(&state);
         drop(state);
-        drop(removed);
+        harmless(|| drop(removed));
     }
 }
 
@@ -482,6 +505,45 @@ mod tests {
         publish(&events, 1);
         publish(&events, 2);
         assert_eq!(*heard.lock(), 2);
+    }
+
+    #[test]
+    fn a_panic_whose_payload_panics_when_dropped_harms_nobody() {
+        struct Bomb;
+        impl Drop for Bomb {
+            fn drop(&mut self) {
+                panic!("dropped");
+            }
+        }
+        let events = Events::new(10);
+        let heard = Arc::new(Mutex::new(0));
+        let _bad = events.subscribe(|_: &Tick| std::panic::panic_any(Bomb));
+        let _good = events.subscribe({
+            let heard = Arc::clone(&heard);
+            move |_: &Tick| *heard.lock() += 1
+        });
+        publish(&events, 1);
+        publish(&events, 2);
+        assert_eq!(*heard.lock(), 2);
+    }
+
+    #[tokio::test]
+    async fn closing_lets_go_of_listeners_streams_and_kept_events() {
+        let events = Events::new(10);
+        let owned = Arc::new(());
+        events
+            .subscribe({
+                let owned = Arc::clone(&owned);
+                move |_: &Tick| drop(Arc::clone(&owned))
+            })
+            .forever();
+        let mut stream = events.stream();
+        publish(&events, 1);
+        events.close();
+        assert_eq!(Arc::strong_count(&owned), 1);
+        assert!(events.recent().is_empty());
+        assert_eq!(stream.next().await.unwrap().map(|t| t.0), Ok(1));
+        assert!(stream.next().await.is_none());
     }
 
     #[test]

@@ -24,6 +24,35 @@ fn every_spelling_of_a_name_is_the_same_instance() {
 }
 
 #[test]
+fn names_that_nobody_declares_are_told_apart_to_the_letter() {
+    let registry = registry("");
+    let hosts = ["10.1.1.12", "10.1.11.2", "v1-1", "v11", "V11"];
+    for host in hosts {
+        assert_eq!(registry.circuit_breaker(host).name(), host);
+    }
+    assert_eq!(registry.circuit_breakers().len(), hosts.len());
+}
+
+#[test]
+fn a_removed_instance_lets_go_of_its_listeners_even_of_one_that_uses_the_registry() {
+    struct UsesRegistry(Resilience, Arc<std::sync::atomic::AtomicBool>);
+    impl Drop for UsesRegistry {
+        fn drop(&mut self) {
+            self.0.circuit_breaker("other");
+            self.1.store(true, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+    let registry = registry("circuitbreaker.instances.x: {}");
+    let gone = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let captured = UsesRegistry(registry.clone(), Arc::clone(&gone));
+    let breaker = registry.circuit_breaker("x");
+    breaker.events().subscribe(move |_| drop(&captured)).forever();
+    assert!(registry.remove("x"));
+    assert!(gone.load(std::sync::atomic::Ordering::Relaxed));
+    assert!(registry.find_circuit_breaker("other").is_some());
+}
+
+#[test]
 fn a_race_for_one_name_makes_one_instance() {
     let registry = registry("");
     let barrier = Arc::new(Barrier::new(64));

@@ -163,6 +163,18 @@ async fn d23_a_wait_of_zero_is_zero() {
     assert!(call.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready());
 }
 
+#[tokio::test]
+async fn a_retry_that_never_waits_still_lets_others_run() {
+    let config = RetryConfig::builder()
+        .max_attempts(u32::MAX)
+        .wait_duration(Duration::ZERO)
+        .build()
+        .unwrap();
+    let retry = Retry::new("r", config);
+    let call = retry.call(|| async { Err::<(), _>(Failed) });
+    assert!(tokio::time::timeout(Duration::from_millis(5), call).await.is_err());
+}
+
 #[tokio::test(start_paused = true)]
 async fn d24_an_interval_of_ones_own_can_say_stop() {
     let retry = retry(9, Interval::custom(|attempt| (attempt < 3).then_some(SECOND)));

@@ -1,7 +1,10 @@
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    sync::Arc,
+};
 
 use parking_lot::RwLock;
-use resilience_settings::{Pattern, canonical};
+use resilience_settings::Pattern;
 
 use crate::{
     Bulkhead, CircuitBreaker, RateLimiter, Retry, ThreadPoolBulkhead, TimeLimiter,
@@ -24,6 +27,8 @@ pub(crate) trait Managed: Clone + Send + Sync + 'static {
     fn with_clock(name: Arc<str>, config: Self::Config, clock: Clock) -> Self;
     fn reconfigure(&self, config: Self::Config);
     fn name(&self) -> &str;
+    /// Lets go of what an instance holds for others: it was removed, and handles may live on.
+    fn retire(&self);
 }
 
 macro_rules! managed {
@@ -42,6 +47,10 @@ macro_rules! managed {
 
             fn reconfigure(&self, config: $config) {
                 $instance::reconfigure(self, config);
+            }
+
+            fn retire(&self) {
+                self.events().close();
             }
 
             fn name(&self) -> &str {
@@ -68,41 +77,56 @@ managed! {
     ThreadPoolBulkhead: ThreadPoolBulkheadConfig,
 }
 
-/// The instances of one pattern by name, in any spelling of it.
+/// The instances of one pattern by key: see [`Inner::key`](super::Inner::key).
 #[derive(Debug)]
 pub(super) struct Instances<T> {
-    by_name: RwLock<HashMap<String, T>>,
+    by_key: RwLock<HashMap<String, T>>,
 }
 
 impl<T> Default for Instances<T> {
     fn default() -> Self {
-        Self { by_name: RwLock::new(HashMap::new()) }
+        Self { by_key: RwLock::new(HashMap::new()) }
     }
 }
 
 impl<T: Managed> Instances<T> {
-    pub(super) fn find(&self, name: &str) -> Option<T> {
-        self.by_name.read().get(&canonical(name)).cloned()
+    pub(super) fn find(&self, key: &str) -> Option<T> {
+        self.by_key.read().get(key).cloned()
     }
 
     /// `create` logs and so may run a subscriber's code: it runs outside of the lock. Of several
     /// instances that a race makes, the first one put in is everybody's.
-    pub(super) fn get_or_create(&self, name: &str, create: impl FnOnce() -> T) -> T {
-        if let Some(found) = self.find(name) {
+    pub(super) fn get_or_create(&self, key: String, create: impl FnOnce() -> T) -> T {
+        if let Some(found) = self.find(&key) {
             return found;
         }
         let created = create();
-        self.by_name.write().entry(canonical(name)).or_insert(created).clone()
+        match self.by_key.write().entry(key) {
+            Entry::Occupied(first) => first.get().clone(),
+            Entry::Vacant(place) => place.insert(created.clone()).clone(),
+        }
     }
 
-    pub(super) fn remove(&self, name: &str) -> bool {
-        self.by_name.write().remove(&canonical(name)).is_some()
+    pub(super) fn remove(&self, key: &str) -> bool {
+        // Taken out first: what the instance owns may use the registry when it is dropped.
+        let removed = self.by_key.write().remove(key);
+        removed.inspect(T::retire).is_some()
+    }
+
+    /// Keys every instance anew. Where two now have one key, the one made first stays.
+    pub(super) fn rekey(&self, key: impl Fn(&str) -> String) {
+        let instances: Vec<T> = self.all();
+        let mut by_key = HashMap::new();
+        for instance in instances {
+            by_key.entry(key(instance.name())).or_insert(instance);
+        }
+        let before = std::mem::replace(&mut *self.by_key.write(), by_key);
+        drop(before);
     }
 
     pub(super) fn all(&self) -> Vec<T> {
-        let by_name = self.by_name.read();
-        let mut all: Vec<_> = by_name.iter().collect();
-        all.sort_by_key(|(name, _)| name.as_str());
-        all.into_iter().map(|(_, instance)| instance.clone()).collect()
+        let mut all: Vec<T> = self.by_key.read().values().cloned().collect();
+        all.sort_by(|a, b| a.name().cmp(b.name()));
+        all
     }
 }

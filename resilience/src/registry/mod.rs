@@ -128,16 +128,18 @@ impl Resilience {
 
     /// Removes the instances of this name, of every pattern; tells whether there was one.
     ///
-    /// Calls in flight finish on the removed instances. The next use of the name makes a new one.
+    /// Calls in flight finish on the removed instances, and so do handles that were kept; their
+    /// listeners, streams and kept events are gone. The next use of the name makes a new instance.
+    /// From the first removal on, annotated functions look their instances up in a shared map.
     pub fn remove(&self, name: &str) -> bool {
         let inner = &*self.inner;
         let removed = [
-            inner.circuit_breakers.remove(name),
-            inner.retries.remove(name),
-            inner.rate_limiters.remove(name),
-            inner.time_limiters.remove(name),
-            inner.bulkheads.remove(name),
-            inner.thread_pools.remove(name),
+            inner.remove(&inner.circuit_breakers, name),
+            inner.remove(&inner.retries, name),
+            inner.remove(&inner.rate_limiters, name),
+            inner.remove(&inner.time_limiters, name),
+            inner.remove(&inner.bulkheads, name),
+            inner.remove(&inner.thread_pools, name),
         ];
         let any = removed.contains(&true);
         if any {
@@ -186,7 +188,7 @@ macro_rules! accessors {
 
                 #[doc = concat!("The ", $noun, " of this name, if there is one.")]
                 pub fn $find(&self, name: &str) -> Option<$instance> {
-                    self.inner.$field.find(name)
+                    self.inner.find(&self.inner.$field, name)
                 }
 
                 #[doc = concat!("Every ", $noun, ", sorted by name.")]
@@ -229,8 +231,25 @@ impl Inner {
         names
     }
 
+    /// What an instance is found by. A name that the configuration or an attribute knows is found in
+    /// any spelling; another one, such as an address that a program looks up, only in its own, so
+    /// that `10.1.1.12` and `10.1.11.2` stay apart.
+    fn key(&self, pattern: Pattern, name: &str) -> String {
+        let known =
+            self.config.read().declares(pattern, name) || annotated(pattern, name).is_some();
+        if known { canonical(name) } else { format!("={name}") }
+    }
+
+    fn find<T: Managed>(&self, instances: &Instances<T>, name: &str) -> Option<T> {
+        instances.find(&self.key(T::PATTERN, name))
+    }
+
+    fn remove<T: Managed>(&self, instances: &Instances<T>, name: &str) -> bool {
+        instances.remove(&self.key(T::PATTERN, name))
+    }
+
     fn instance<T: Managed>(&self, instances: &Instances<T>, name: &str) -> T {
-        instances.get_or_create(name, || {
+        instances.get_or_create(self.key(T::PATTERN, name), || {
             if let Err(error) = check_name(name) {
                 panic!("{error}: {name:?}");
             }
@@ -268,6 +287,7 @@ impl Inner {
     }
 
     fn adopt_instances<T: Managed>(&self, instances: &Instances<T>) {
+        instances.rekey(|name| self.key(T::PATTERN, name));
         for instance in instances.all() {
             instance.reconfigure(self.settings_of::<T>(instance.name()));
         }

@@ -205,7 +205,10 @@ impl Retry {
     }
 
     pub(crate) async fn back_off(&self, wait: Duration) {
-        if !wait.is_zero() {
+        if wait.is_zero() {
+            // Without a wait nothing else would let other tasks, a time limit among them, run.
+            tokio::task::coop::consume_budget().await;
+        } else {
             self.inner.clock.sleep(wait).await;
         }
     }

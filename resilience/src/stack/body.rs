@@ -116,8 +116,7 @@ where
             Ok(result) => Poll::Ready(result.map_err(CallError::Inner)),
             Err(error) => match error.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),
-                // The runtime is shutting down and takes this task along; nobody hears an answer.
-                Err(_) => Poll::Pending,
+                Err(_) => panic!("the runtime of a detached call was shut down before it ended"),
             },
         }
     }
