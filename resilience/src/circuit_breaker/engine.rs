@@ -179,8 +179,9 @@ impl Engine {
 
     /// Takes note of how a call ended that was let in during the stay `generation`.
     ///
-    /// A result that comes late, after another state was entered or after its slot was lost, says
-    /// nothing about the present and changes nothing.
+    /// A result that comes after another state was entered says nothing about the present and
+    /// changes nothing. One that comes after its slot was lost counts: a breaker whose probes all
+    /// outlast their lease would never decide without it.
     pub(super) fn exit(
         &mut self,
         generation: u64,
@@ -190,13 +191,14 @@ impl Engine {
         effects: &mut Effects,
     ) {
         self.run_due(now, effects);
-        if !self.is_timely(generation, slot) {
+        if generation != self.generation() {
             return;
         }
+        let holds_slot = slot.is_some_and(|slot| self.probes.end_lease(slot));
         match ending.outcome {
             Outcome::Success => self.record(false, ending, effects),
             Outcome::Failure => self.record(true, ending, effects),
-            Outcome::Ignored if slot.is_some() => self.probes.give_back(),
+            Outcome::Ignored if holds_slot => self.probes.give_back(),
             Outcome::Ignored => {}
         }
         if ending.open_for > 0 && self.state() == State::Closed {
@@ -214,13 +216,9 @@ impl Engine {
         effects: &mut Effects,
     ) {
         self.run_due(now, effects);
-        if slot.is_some() && self.is_timely(generation, slot) {
+        if generation == self.generation() && slot.is_some_and(|slot| self.probes.end_lease(slot)) {
             self.probes.give_back();
         }
-    }
-
-    fn is_timely(&mut self, generation: u64, slot: Option<Slot>) -> bool {
-        generation == self.generation() && slot.is_none_or(|slot| self.probes.end_lease(slot))
     }
 }
 

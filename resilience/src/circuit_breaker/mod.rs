@@ -22,7 +22,8 @@
 //!   place back and counts as nothing; a panic of the call counts as a failure.
 //! - A call that was let in by one state and ends in a later one changes nothing there: it shows in
 //!   [`Totals`] only. The untied methods (see below) count wherever they come, as Resilience4j's do.
-//! - A probe that does not return loses its place after `probe_lease`.
+//! - A probe that does not return loses its place to another one after `probe_lease`. Should it
+//!   return after all while the breaker is still `HALF_OPEN`, its result counts.
 //! - A timer ends with the state that set it, also on [`reset`](CircuitBreaker::reset).
 //! - OPEN entered from DISABLED or `FORCED_OPEN` has an empty window of the configured size.
 //! - Looking at a breaker changes nothing.

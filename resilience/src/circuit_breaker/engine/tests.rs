@@ -172,22 +172,50 @@ fn a_late_release_gives_no_probe_to_a_later_state() {
 }
 
 #[test]
-fn a_probe_that_stays_away_loses_its_slot_and_its_say() {
+fn a_probe_that_stays_away_loses_its_slot_but_not_its_say() {
     let config =
         small().permitted_number_of_calls_in_half_open_state(1).probe_lease(Duration::from_secs(2));
     let mut bench = bench(config);
     bench.half_open();
-    let lost = bench.enter().unwrap();
+    let late = bench.enter().unwrap();
     bench.advance(2 * SECOND - 1);
     assert!(bench.enter().is_err());
     bench.advance(1);
-    let probe = bench.enter().unwrap();
-    bench.exit(lost, Failure);
-    bench.cancel(lost);
+    bench.enter().unwrap();
+    bench.exit(late, Failure);
+    assert_eq!(bench.engine.state(), Open);
+}
+
+#[test]
+fn a_slot_that_was_lost_is_not_given_back_again() {
+    let config =
+        small().permitted_number_of_calls_in_half_open_state(2).probe_lease(Duration::from_secs(2));
+    let mut bench = bench(config);
+    bench.half_open();
+    let late = [(); 2].map(|()| bench.enter().unwrap());
+    bench.advance(2 * SECOND);
+    let _in_time = [(); 2].map(|()| bench.enter().unwrap());
+    bench.exit(late[0], Ignored);
+    bench.cancel(late[1]);
     assert_eq!(bench.engine.state(), HalfOpen);
     assert!(bench.enter().is_err());
-    bench.exit(probe, Success);
-    assert_eq!(bench.engine.state(), Closed);
+}
+
+#[test]
+fn probes_that_all_outlast_their_lease_still_decide() {
+    for (outcome, state) in [(Success, Closed), (Failure, Open)] {
+        for config in [small(), conclusive(), consecutive()] {
+            let mut bench = bench(config);
+            bench.half_open();
+            let probes: Vec<_> = std::iter::from_fn(|| bench.enter().ok()).collect();
+            bench.advance(61 * SECOND);
+            bench.run_due();
+            for probe in probes {
+                bench.exit(probe, outcome);
+            }
+            assert_eq!(bench.engine.state(), state);
+        }
+    }
 }
 
 #[test]
