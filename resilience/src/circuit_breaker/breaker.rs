@@ -15,8 +15,9 @@ use parking_lot::Mutex;
 use super::{
     Admission, CircuitBreakerConfig, CircuitBreakerEvent, CircuitBreakerEventKind,
     IllegalTransition, Metrics, Outcome, Permit, Report, State, Totals,
+    admission::Grant,
     engine::{Effects, Ending, Engine, Refusal},
-    permit::{Grant, InFlight},
+    in_flight::InFlight,
     timer::Timer,
     turn::Turn,
     word::Word,
@@ -185,7 +186,7 @@ impl CircuitBreaker {
             poll
         })
         .await;
-        call.end(if result.is_ok() { Outcome::Success } else { Outcome::Failure });
+        call.end(Report::new(if result.is_ok() { Outcome::Success } else { Outcome::Failure }));
         result.map_err(CallError::Inner)
     }
 

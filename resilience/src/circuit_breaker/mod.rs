@@ -42,10 +42,12 @@
 //! [`on_result_failure`]: CircuitBreaker::on_result_failure
 //! [`release_permission`]: CircuitBreaker::release_permission
 
+mod admission;
 mod breaker;
 mod config;
 mod engine;
 mod event;
+mod in_flight;
 #[cfg(feature = "tracing")]
 mod log;
 mod metrics;
@@ -53,6 +55,7 @@ mod open_wait;
 mod permit;
 mod phase;
 mod probes;
+mod report;
 mod snapshot;
 mod state;
 mod streaks;
@@ -68,7 +71,9 @@ pub use config::{
 };
 pub use event::{CircuitBreakerEvent, CircuitBreakerEventKind};
 pub use metrics::{Metrics, Totals};
-pub use permit::{Outcome, Permit};
+pub use permit::Permit;
+pub use report::Outcome;
 pub use state::{IllegalTransition, State, UnknownState};
 
-pub(crate) use permit::{Admission, Report};
+pub(crate) use admission::Admission;
+pub(crate) use report::Report;
