@@ -13,7 +13,7 @@ use fastrand::Rng;
 use parking_lot::Mutex;
 
 use super::{
-    Admission, CircuitBreakerConfig, CircuitBreakerEvent, CircuitBreakerEventKind,
+    Admission, Answers, CircuitBreakerConfig, CircuitBreakerEvent, CircuitBreakerEventKind,
     IllegalTransition, Metrics, Outcome, Permit, Report, State, Totals,
     admission::Grant,
     engine::{Effects, Ending, Engine, Refusal},
@@ -22,7 +22,9 @@ use super::{
     turn::Turn,
     word::Word,
 };
-use crate::{CallError, CallNotPermitted, Clock, clock::saturating_nanos, events::Events};
+use crate::{
+    CallError, CallNotPermitted, Clock, Facts, Rules, clock::saturating_nanos, events::Events,
+};
 
 /// A circuit breaker: one handle of it; clones share everything.
 ///
@@ -158,14 +160,20 @@ impl CircuitBreaker {
 
 /// Calls.
 impl CircuitBreaker {
-    /// Makes a call if the breaker permits it, and counts every `Err` as a failure.
+    /// Makes a call if the breaker permits it, and counts its outcome.
     ///
-    /// A panic of the future counts as a failure and goes on to the caller.
+    /// An `Err` is a failure unless `record_errors` or `ignore_errors` say otherwise. The lists go
+    /// by error kinds, which only [`call_with`](Self::call_with) knows: to them, every error of this
+    /// method is of no kind, so that with a record list none is a failure.
     ///
     /// # Errors
     ///
     /// [`CallError::Resilience`] with [`CallNotPermitted`] when the call was not made, otherwise
     /// the future's own error.
+    ///
+    /// # Panics
+    ///
+    /// A panic of the future counts as a failure and goes on to the caller.
     ///
     /// # Cancel safety
     ///
@@ -174,20 +182,56 @@ impl CircuitBreaker {
         &self,
         future: impl Future<Output = Result<T, E>>,
     ) -> Result<T, CallError<E>> {
+        self.call_with(&Rules::new(), future).await
+    }
+
+    /// Like [`call`](Self::call), with rules that say which outcomes count as failures.
+    ///
+    /// # Errors
+    ///
+    /// As [`call`](Self::call).
+    ///
+    /// # Panics
+    ///
+    /// As [`call`](Self::call). A panic of a rule goes on to the caller, and nothing is counted.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`call`](Self::call).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() {
+    /// use resilience::{CircuitBreaker, CircuitBreakerConfig, Rules};
+    ///
+    /// let config = CircuitBreakerConfig::builder().ignore_errors(["io"]).build().unwrap();
+    /// let breaker = CircuitBreaker::new("disk", config);
+    /// let read = async { std::fs::read("/no/such/file") };
+    /// assert!(breaker.call_with(&Rules::new().kinds(), read).await.is_err());
+    /// assert_eq!(breaker.metrics().failed_calls, 0);
+    /// # }
+    /// ```
+    pub async fn call_with<T, E>(
+        &self,
+        rules: &Rules<T, E>,
+        future: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, CallError<E>> {
         let admission = self
             .enter(self.inner.clock.now())
             .map_err(|refusal| CallError::Resilience(refusal.into()))?;
         let mut call = InFlight::new(self, admission);
         let mut future = pin!(future);
-        let result = poll_fn(|cx| {
+        let outcome = poll_fn(|cx| {
             call.is_polling = true;
             let poll = future.as_mut().poll(cx);
             call.is_polling = false;
             poll
         })
-        .await;
-        call.end(Report::new(if result.is_ok() { Outcome::Success } else { Outcome::Failure }));
-        result.map_err(CallError::Inner)
+        .await
+        .map_err(CallError::Inner);
+        call.end(rules.report(&outcome, || self.config()));
+        outcome
     }
 
     /// Asks for permission to make one call.
@@ -312,7 +356,8 @@ impl CircuitBreaker {
     ///
     /// `record_errors` and `ignore_errors` of the configuration decide how it counts.
     pub fn on_error(&self, elapsed: Duration, kinds: &'static [&'static str]) {
-        self.on_ending(|config| config.classify(kinds), elapsed, kinds);
+        let facts = Facts { kinds, refusal: None };
+        self.on_ending(|config| config.classify(facts, Answers::default()), elapsed, kinds);
     }
 
     /// Counts a call that took `elapsed` and returned a result that is to be taken for a failure.

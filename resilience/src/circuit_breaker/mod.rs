@@ -72,8 +72,7 @@ pub use config::{
 pub use event::{CircuitBreakerEvent, CircuitBreakerEventKind};
 pub use metrics::{Metrics, Totals};
 pub use permit::Permit;
-pub use report::Outcome;
 pub use state::{IllegalTransition, State, UnknownState};
 
 pub(crate) use admission::Admission;
-pub(crate) use report::Report;
+pub(crate) use report::{Answers, Outcome, Report};

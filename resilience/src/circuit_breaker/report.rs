@@ -2,13 +2,22 @@ use std::time::Duration;
 
 /// How a call counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// It succeeded.
     Success,
     /// It failed.
     Failure,
     /// It is to be taken for neither; a probe gives its place back.
     Ignored,
+}
+
+/// What the rules of a call site say of an error; nothing unless there are rules.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Answers {
+    /// Whether it is a failure, if there is a rule for that.
+    pub(crate) recorded: Option<bool>,
+    /// Whether it is neither failure nor success.
+    pub(crate) ignored: bool,
 }
 
 /// How a call that was let in ended.

@@ -228,6 +228,39 @@ async fn a_breaker_that_starts_open_has_its_timer_too() {
     assert_eq!(types(&heard), ["STATE_TRANSITION"]);
 }
 
+#[tokio::test]
+async fn a_call_counts_as_the_lists_say_and_as_in_a_stack() {
+    let lists = |record: &'static [&'static str], ignore: &'static [&'static str]| {
+        move |config: crate::circuit_breaker::CircuitBreakerConfigBuilder| {
+            config.record_errors(record.iter().copied()).ignore_errors(ignore.iter().copied())
+        }
+    };
+    let fails = || async { Err::<(), _>(std::io::Error::from(std::io::ErrorKind::TimedOut)) };
+    let rules = [Rules::new(), Rules::new().kinds(), Rules::new().record(|_| false)];
+    for (record, ignore) in [(&[][..], &[][..]), (&["io"], &[]), (&["other"], &[]), (&[], &["io"])]
+    {
+        for rules in &rules {
+            let (alone, _hand) = breaker(lists(record, ignore));
+            let (stacked, _hand) = breaker(lists(record, ignore));
+            alone.call_with(rules, fails()).await.unwrap_err();
+            let stack = crate::Stack::builder().circuit_breaker(stacked.clone()).build();
+            stack.call_with(rules, fails).await.unwrap_err();
+            assert_eq!(alone.metrics(), stacked.metrics());
+        }
+    }
+    let (breaker, _hand) = breaker(lists(&[], &["io"]));
+    breaker.call_with(&rules[1], fails()).await.unwrap_err();
+    assert_eq!(breaker.metrics().totals.ignored, 1);
+}
+
+#[tokio::test]
+async fn a_call_without_rules_is_not_on_a_record_list() {
+    let (breaker, _hand) = breaker(|config| config.record_errors(["io"]));
+    breaker.call(async { Err::<(), _>("something else") }).await.unwrap_err();
+    breaker.on_error(SECOND, &[]);
+    assert_eq!(breaker.metrics().totals.successful, 2);
+}
+
 #[test]
 fn handles_go_anywhere() {
     fn goes_anywhere<T: Clone + fmt::Debug + Send + Sync + 'static>(_: &T) {}

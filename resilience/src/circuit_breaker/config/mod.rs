@@ -10,10 +10,12 @@ use resilience_settings::{Pattern, Value};
 pub use builder::CircuitBreakerConfigBuilder;
 pub use words::{FailureCounting, HalfOpenEvaluation, SlidingWindowType};
 
-use super::{Outcome, State, open_wait::OpenWait, window::Shape};
+use super::{Answers, Outcome, State, open_wait::OpenWait, window::Shape};
 use crate::{
+    Error, Facts,
     clock::saturating_nanos,
     config::{Problem, Settings},
+    kind::is_listed,
 };
 
 /// How a circuit breaker decides. Checked when it is made, and cheap to clone.
@@ -326,13 +328,18 @@ impl CircuitBreakerConfig {
 
 /// What follows from the settings.
 impl CircuitBreakerConfig {
-    /// How an error of these kinds counts: the ignore list wins, and with a record list, what is
-    /// not on it counts as a success.
-    pub fn classify(&self, kinds: &[&str]) -> Outcome {
-        let lists = |list: &[String]| list.iter().any(|kind| kinds.contains(&kind.as_str()));
-        if lists(&self.ignore_errors) {
+    /// How an error counts, by Resilience4j's rule: ignored wins; then what a list or a rule
+    /// records is a failure, which is everything where there is neither, and the rest a success.
+    ///
+    /// A timeout of ours, also of a nested call, is a failure always.
+    pub(crate) fn classify(&self, facts: Facts<'_>, rules: Answers) -> Outcome {
+        let listed = |list: &[String]| is_listed(list, facts.kinds, facts.refusal);
+        let all = self.record_errors.is_empty() && rules.recorded.is_none();
+        if let Some(Error::TimedOut(_)) = facts.refusal {
+            Outcome::Failure
+        } else if rules.ignored || listed(&self.ignore_errors) {
             Outcome::Ignored
-        } else if self.record_errors.is_empty() || lists(&self.record_errors) {
+        } else if all || rules.recorded == Some(true) || listed(&self.record_errors) {
             Outcome::Failure
         } else {
             Outcome::Success
@@ -527,10 +534,13 @@ mod tests {
             .ignore_errors(["both"])
             .build()
             .unwrap();
-        assert_eq!(config.classify(&["connect", "io"]), Outcome::Failure);
-        assert_eq!(config.classify(&["both"]), Outcome::Ignored);
-        assert_eq!(config.classify(&["other"]), Outcome::Success);
-        assert_eq!(CircuitBreakerConfig::default().classify(&[]), Outcome::Failure);
+        let outcome = |config: &CircuitBreakerConfig, kinds| {
+            config.classify(Facts { kinds, refusal: None }, Answers::default())
+        };
+        assert_eq!(outcome(&config, &["connect", "io"]), Outcome::Failure);
+        assert_eq!(outcome(&config, &["both"]), Outcome::Ignored);
+        assert_eq!(outcome(&config, &["other"]), Outcome::Success);
+        assert_eq!(outcome(&CircuitBreakerConfig::default(), &[]), Outcome::Failure);
     }
 
     #[test]
