@@ -308,7 +308,7 @@ impl CircuitBreaker {
         turn.core.totals.not_permitted += 1;
         turn.tell(|| CircuitBreakerEventKind::NotPermitted);
         let wait = refusal.wait.map(Duration::from_nanos);
-        CallNotPermitted::new(self.inner.name.clone(), refusal.state.as_str(), wait)
+        CallNotPermitted::new(self.inner.name.clone(), refusal.state, wait)
     }
 }
 

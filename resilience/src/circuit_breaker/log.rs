@@ -7,26 +7,24 @@ use super::{
 pub(super) fn effects(name: &str, effects: &Effects) {
     for effect in effects {
         let Effect::Transition { from, to, before, .. } = effect else { continue };
-        let (from, to) = (from.as_str(), to.as_str());
         let (failure_rate, slow_call_rate) = (before.rates.failure, before.rates.slow);
-        if to == State::Open.as_str() {
-            tracing::warn!(
+        match to {
+            State::Open => tracing::warn!(
                 circuit_breaker = name,
-                from,
-                to,
+                from = from.as_str(),
+                to = to.as_str(),
                 failure_rate,
                 slow_call_rate,
                 "circuit breaker opened"
-            );
-        } else {
-            tracing::info!(
+            ),
+            _ => tracing::info!(
                 circuit_breaker = name,
-                from,
-                to,
+                from = from.as_str(),
+                to = to.as_str(),
                 failure_rate,
                 slow_call_rate,
                 "circuit breaker changed state"
-            );
+            ),
         }
     }
 }
