@@ -18,8 +18,8 @@ use super::{
     admission::Grant,
     engine::{Effects, Ending, Engine, Refusal},
     in_flight::InFlight,
+    section::Section,
     timer::Timer,
-    turn::Turn,
     word::Word,
 };
 use crate::{
@@ -56,25 +56,25 @@ use crate::{
 /// ```
 #[derive(Clone)]
 pub struct CircuitBreaker {
-    inner: Arc<Inner>,
+    shared: Arc<Shared>,
 }
 
-pub(super) struct Inner {
+pub(super) struct Shared {
     pub(super) name: Arc<str>,
     pub(super) clock: Clock,
     pub(super) events: Events<CircuitBreakerEvent>,
-    /// What an entering call needs to know, kept equal to the core's under its lock.
+    /// What an entering call needs to know, kept equal to the engine's under the lock.
     pub(super) word: AtomicU64,
-    pub(super) core: Mutex<Core>,
+    pub(super) guarded: Mutex<Guarded>,
 }
 
-pub(super) struct Core {
+pub(super) struct Guarded {
     pub(super) engine: Engine,
     pub(super) timer: Timer,
     totals: Totals,
 }
 
-impl Inner {
+impl Shared {
     pub(super) fn word(&self) -> Word {
         Word(self.word.load(Ordering::Acquire))
     }
@@ -95,32 +95,36 @@ impl CircuitBreaker {
         let events = Events::new(config.event_consumer_buffer_size());
         let now = clock.now();
         let engine = Engine::new(Arc::new(config), now, Rng::new());
-        let inner = Inner {
+        let shared = Shared {
             name: name.into(),
             clock,
             events,
-            // Of no generation that an engine has: the first turn publishes the real word.
+            // Of no generation that an engine has: the first section publishes the real word.
             word: AtomicU64::new(Word::new(State::Closed, 0, true).0),
-            core: Mutex::new(Core { engine, timer: Timer::default(), totals: Totals::default() }),
+            guarded: Mutex::new(Guarded {
+                engine,
+                timer: Timer::default(),
+                totals: Totals::default(),
+            }),
         };
-        let breaker = Self { inner: Arc::new(inner) };
-        breaker.turn(now).finish();
+        let breaker = Self { shared: Arc::new(shared) };
+        breaker.section(now).finish();
         breaker
     }
 
     /// The name of the instance.
     pub fn name(&self) -> &str {
-        &self.inner.name
+        &self.shared.name
     }
 
     /// The settings in force.
     pub fn config(&self) -> Arc<CircuitBreakerConfig> {
-        Arc::clone(self.inner.core.lock().engine.config())
+        Arc::clone(self.shared.guarded.lock().engine.config())
     }
 
     /// The events of this instance.
     pub fn events(&self) -> Events<CircuitBreakerEvent> {
-        self.inner.events.clone()
+        self.shared.events.clone()
     }
 
     /// The state that a call would meet.
@@ -128,10 +132,10 @@ impl CircuitBreaker {
     /// An OPEN breaker whose wait is over is still OPEN until a call comes, unless it has automatic
     /// transition: then it is `HALF_OPEN` from the moment the wait is over.
     pub fn state(&self) -> State {
-        match self.inner.word().state() {
+        match self.shared.word().state() {
             State::Open | State::HalfOpen => {
-                let now = self.inner.clock.now();
-                self.inner.core.lock().engine.view(now).state
+                let now = self.shared.clock.now();
+                self.shared.guarded.lock().engine.view(now).state
             }
             state => state,
         }
@@ -139,22 +143,22 @@ impl CircuitBreaker {
 
     /// What the breaker has counted.
     pub fn metrics(&self) -> Metrics {
-        let now = self.inner.clock.now();
-        let core = self.inner.core.lock();
-        Metrics::new(&core.engine.view(now), core.totals, now)
+        let now = self.shared.clock.now();
+        let guarded = self.shared.guarded.lock();
+        Metrics::new(&guarded.engine.view(now), guarded.totals, now)
     }
 
     pub(crate) fn clock(&self) -> &Clock {
-        &self.inner.clock
+        &self.shared.clock
     }
 
     /// Whether the breaker acts; one that does not lets every call pass uncounted.
     pub(crate) fn is_enabled(&self) -> bool {
-        self.inner.word().is_enabled()
+        self.shared.word().is_enabled()
     }
 
-    fn turn(&self, now: u64) -> Turn<'_> {
-        Turn::begin(&self.inner, now)
+    fn section(&self, now: u64) -> Section<'_> {
+        Section::begin(&self.shared, now)
     }
 }
 
@@ -218,7 +222,7 @@ impl CircuitBreaker {
         future: impl Future<Output = Result<T, E>>,
     ) -> Result<T, CallError<E>> {
         let admission = self
-            .enter(self.inner.clock.now())
+            .enter(self.shared.clock.now())
             .map_err(|refusal| CallError::Resilience(refusal.into()))?;
         let mut call = InFlight::new(self, admission);
         let mut future = pin!(future);
@@ -240,13 +244,13 @@ impl CircuitBreaker {
     ///
     /// When the breaker is OPEN or `FORCED_OPEN`, or `HALF_OPEN` with all probes on their way.
     pub fn try_acquire(&self) -> Result<Permit, CallNotPermitted> {
-        let admission = self.enter(self.inner.clock.now())?;
+        let admission = self.enter(self.shared.clock.now())?;
         Ok(Permit::new(self.clone(), admission))
     }
 
     /// Lets a call in at `now`, on this breaker's clock.
     pub(crate) fn enter(&self, now: u64) -> Result<Admission, CallNotPermitted> {
-        let word = self.inner.word();
+        let word = self.shared.word();
         let grant = match word.state() {
             _ if !word.is_enabled() => Grant::Uncounted,
             State::Disabled => Grant::Uncounted,
@@ -257,18 +261,18 @@ impl CircuitBreaker {
     }
 
     fn enter_by_lock(&self, now: u64) -> Result<Admission, CallNotPermitted> {
-        let mut turn = self.turn(now);
-        let entered = turn.core.engine.enter(now, &mut turn.effects);
-        let engine = &turn.core.engine;
+        let mut section = self.section(now);
+        let entered = section.guarded.engine.enter(now, &mut section.effects);
+        let engine = &section.guarded.engine;
         let generation = engine.generation();
         let is_counted = engine.state() != State::Disabled;
         let result = match entered {
             Ok(Some(slot)) => Ok(Grant::Probe(slot)),
             Ok(None) if is_counted => Ok(Grant::Free),
             Ok(None) => Ok(Grant::Uncounted),
-            Err(refusal) => Err(self.refused(&mut turn, refusal)),
+            Err(refusal) => Err(self.refused(&mut section, refusal)),
         };
-        turn.finish();
+        section.finish();
         result.map(|grant| Admission { started: now, generation, grant })
     }
 
@@ -284,12 +288,12 @@ impl CircuitBreaker {
             kinds,
             open_for: open_for.map_or(0, saturating_nanos),
         };
-        let mut turn = self.turn(now);
-        count(&mut turn, outcome, ending.elapsed, kinds);
-        let Core { engine, .. } = &mut *turn.core;
+        let mut section = self.section(now);
+        count(&mut section, outcome, ending.elapsed, kinds);
+        let Guarded { engine, .. } = &mut *section.guarded;
         let (generation, slot) = (admission.generation, admission.grant.slot());
-        engine.exit(generation, slot, ending, now, &mut turn.effects);
-        turn.finish();
+        engine.exit(generation, slot, ending, now, &mut section.effects);
+        section.finish();
     }
 
     /// Takes note of a call that was dropped before it ended.
@@ -297,18 +301,18 @@ impl CircuitBreaker {
         if let Grant::Uncounted = admission.grant {
             return;
         }
-        let mut turn = self.turn(now);
-        turn.core.totals.cancelled += 1;
+        let mut section = self.section(now);
+        section.guarded.totals.cancelled += 1;
         let (generation, slot) = (admission.generation, admission.grant.slot());
-        turn.core.engine.cancel(generation, slot, now, &mut turn.effects);
-        turn.finish();
+        section.guarded.engine.cancel(generation, slot, now, &mut section.effects);
+        section.finish();
     }
 
-    fn refused(&self, turn: &mut Turn<'_>, refusal: Refusal) -> CallNotPermitted {
-        turn.core.totals.not_permitted += 1;
-        turn.tell(|| CircuitBreakerEventKind::NotPermitted);
+    fn refused(&self, section: &mut Section<'_>, refusal: Refusal) -> CallNotPermitted {
+        section.guarded.totals.not_permitted += 1;
+        section.tell(|| CircuitBreakerEventKind::NotPermitted);
         let wait = refusal.wait.map(Duration::from_nanos);
-        CallNotPermitted::new(self.inner.name.clone(), refusal.state, wait)
+        CallNotPermitted::new(self.shared.name.clone(), refusal.state, wait)
     }
 }
 
@@ -320,19 +324,19 @@ impl CircuitBreaker {
     /// [`on_error`](Self::on_error), [`on_result_failure`](Self::on_result_failure) or
     /// [`release_permission`](Self::release_permission).
     pub fn try_acquire_permission(&self) -> bool {
-        let word = self.inner.word();
+        let word = self.shared.word();
         if !word.is_enabled()
             || matches!(word.state(), State::Closed | State::Disabled | State::MetricsOnly)
         {
             return true;
         }
-        let now = self.inner.clock.now();
-        let mut turn = self.turn(now);
-        let result = turn.core.engine.try_acquire_permission(now, &mut turn.effects);
+        let now = self.shared.clock.now();
+        let mut section = self.section(now);
+        let result = section.guarded.engine.try_acquire_permission(now, &mut section.effects);
         if let Err(refusal) = result {
-            self.refused(&mut turn, refusal);
+            self.refused(&mut section, refusal);
         }
-        turn.finish();
+        section.finish();
         result.is_ok()
     }
 
@@ -341,10 +345,10 @@ impl CircuitBreaker {
         if !self.is_enabled() {
             return;
         }
-        let now = self.inner.clock.now();
-        let mut turn = self.turn(now);
-        turn.core.engine.release_permission(now, &mut turn.effects);
-        turn.finish();
+        let now = self.shared.clock.now();
+        let mut section = self.section(now);
+        section.guarded.engine.release_permission(now, &mut section.effects);
+        section.finish();
     }
 
     /// Counts a successful call that took `elapsed`.
@@ -374,17 +378,17 @@ impl CircuitBreaker {
         if !self.is_enabled() {
             return;
         }
-        let now = self.inner.clock.now();
+        let now = self.shared.clock.now();
         let elapsed = saturating_nanos(elapsed);
-        let mut turn = self.turn(now);
-        let outcome = classify(turn.core.engine.config());
-        if turn.core.engine.state().tells_calls() {
-            count(&mut turn, outcome, elapsed, kinds);
+        let mut section = self.section(now);
+        let outcome = classify(section.guarded.engine.config());
+        if section.guarded.engine.state().tells_calls() {
+            count(&mut section, outcome, elapsed, kinds);
         }
         let ending = Ending { outcome, elapsed, kinds, open_for: 0 };
-        let Turn { core, effects, .. } = &mut turn;
-        core.engine.on_ending(ending, now, effects);
-        turn.finish();
+        let Section { guarded, effects, .. } = &mut section;
+        guarded.engine.on_ending(ending, now, effects);
+        section.finish();
     }
 }
 
@@ -427,29 +431,34 @@ impl CircuitBreaker {
 
     fn transition(&self, to: State, open_for: Option<u64>) -> Result<(), IllegalTransition> {
         self.change(|engine, now, effects| engine.transition_to(to, open_for, now, effects))
-            .map_err(|from| IllegalTransition { instance: self.inner.name.clone(), from, to })
+            .map_err(|from| IllegalTransition { instance: self.shared.name.clone(), from, to })
     }
 
     fn change<R>(&self, change: impl FnOnce(&mut Engine, u64, &mut Effects) -> R) -> R {
-        let now = self.inner.clock.now();
-        let mut turn = self.turn(now);
-        let result = change(&mut turn.core.engine, now, &mut turn.effects);
-        turn.finish();
+        let now = self.shared.clock.now();
+        let mut section = self.section(now);
+        let result = change(&mut section.guarded.engine, now, &mut section.effects);
+        section.finish();
         result
     }
 }
 
 /// Adds the end of a call to the totals and tells listeners of it.
-fn count(turn: &mut Turn<'_>, outcome: Outcome, elapsed: u64, kinds: &'static [&'static str]) {
-    let core = &mut *turn.core;
+fn count(
+    section: &mut Section<'_>,
+    outcome: Outcome,
+    elapsed: u64,
+    kinds: &'static [&'static str],
+) {
+    let guarded = &mut *section.guarded;
     match outcome {
-        Outcome::Success => core.totals.successful += 1,
-        Outcome::Failure => core.totals.failed += 1,
-        Outcome::Ignored => core.totals.ignored += 1,
+        Outcome::Success => guarded.totals.successful += 1,
+        Outcome::Failure => guarded.totals.failed += 1,
+        Outcome::Ignored => guarded.totals.ignored += 1,
     }
-    let is_slow = elapsed > core.engine.config().slow_call_nanos;
-    core.totals.slow += u64::from(is_slow && outcome != Outcome::Ignored);
-    turn.tell(|| {
+    let is_slow = elapsed > guarded.engine.config().slow_call_nanos;
+    guarded.totals.slow += u64::from(is_slow && outcome != Outcome::Ignored);
+    section.tell(|| {
         let elapsed = Duration::from_nanos(elapsed);
         match outcome {
             Outcome::Success => CircuitBreakerEventKind::Success { elapsed },
@@ -462,8 +471,8 @@ fn count(turn: &mut Turn<'_>, outcome: Outcome, elapsed: u64, kinds: &'static [&
 impl fmt::Debug for CircuitBreaker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CircuitBreaker")
-            .field("name", &self.inner.name)
-            .field("state", &self.inner.word().state())
+            .field("name", &self.shared.name)
+            .field("state", &self.shared.word().state())
             .finish_non_exhaustive()
     }
 }

@@ -56,11 +56,11 @@ mod permit;
 mod phase;
 mod probes;
 mod report;
+mod section;
 mod snapshot;
 mod state;
 mod streaks;
 mod timer;
-mod turn;
 mod window;
 mod word;
 

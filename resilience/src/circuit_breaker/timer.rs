@@ -5,7 +5,7 @@ use std::{
 
 use tokio::{runtime::Handle, sync::Notify};
 
-use super::{breaker::Inner, turn::Turn};
+use super::{breaker::Shared, section::Section};
 use crate::Clock;
 
 /// The task that makes a change of state come at its time also when no call does.
@@ -56,7 +56,7 @@ impl Drop for Timer {
 }
 
 impl Errand {
-    pub(super) fn run(self, inner: &Arc<Inner>) {
+    pub(super) fn run(self, shared: &Arc<Shared>) {
         match self {
             Errand::Wake(bell) => {
                 if let Some(bell) = bell.upgrade() {
@@ -64,13 +64,13 @@ impl Errand {
                 }
             }
             Errand::Spawn(runtime, bell) => {
-                runtime.spawn(watch(Arc::downgrade(inner), bell));
+                runtime.spawn(watch(Arc::downgrade(shared), bell));
             }
         }
     }
 }
 
-async fn watch(breaker: Weak<Inner>, bell: Arc<Notify>) {
+async fn watch(breaker: Weak<Shared>, bell: Arc<Notify>) {
     while let Some((clock, wait)) = catch_up(&breaker) {
         tokio::select! {
             () = clock.sleep(wait) => {}
@@ -80,16 +80,16 @@ async fn watch(breaker: Weak<Inner>, bell: Arc<Notify>) {
 }
 
 /// Applies what is due and returns the wait for what comes next; `None` ends the task.
-fn catch_up(breaker: &Weak<Inner>) -> Option<(Clock, Duration)> {
-    let inner = breaker.upgrade()?;
-    let clock = inner.clock.clone();
+fn catch_up(breaker: &Weak<Shared>) -> Option<(Clock, Duration)> {
+    let shared = breaker.upgrade()?;
+    let clock = shared.clock.clone();
     let now = clock.now();
-    let mut turn = Turn::begin(&inner, now);
-    let due = turn.core.engine.next_timer();
+    let mut section = Section::begin(&shared, now);
+    let due = section.guarded.engine.next_timer();
     if due.is_none() {
         // Under the lock, so that whoever sets a new timer finds no task and starts one.
-        turn.core.timer.forget();
+        section.guarded.timer.forget();
     }
-    turn.finish();
+    section.finish();
     Some((clock, Duration::from_nanos(due?.saturating_sub(now))))
 }

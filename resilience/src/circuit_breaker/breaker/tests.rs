@@ -210,7 +210,7 @@ async fn the_task_keeps_no_breaker_alive_and_goes_with_it() {
     let (breaker, _hand) = automatic();
     breaker.transition_to(State::Open).unwrap();
     give_tasks_a_turn().await;
-    assert_eq!(Arc::strong_count(&breaker.inner), 1);
+    assert_eq!(Arc::strong_count(&breaker.shared), 1);
     drop(breaker);
     give_tasks_a_turn().await;
     assert_eq!(Handle::current().metrics().num_alive_tasks(), 0);
