@@ -262,7 +262,7 @@ impl CircuitBreaker {
 
     fn enter_by_lock(&self, now: u64) -> Result<Admission, CallNotPermitted> {
         let mut section = self.section(now);
-        let entered = section.guarded.engine.enter(now, &mut section.effects);
+        let entered = section.guarded.engine.enter(&mut section.effects);
         let engine = &section.guarded.engine;
         let generation = engine.generation();
         let is_counted = engine.state() != State::Disabled;
@@ -292,7 +292,7 @@ impl CircuitBreaker {
         count(&mut section, outcome, ending.elapsed, kinds);
         let Guarded { engine, .. } = &mut *section.guarded;
         let (generation, slot) = (admission.generation, admission.grant.slot());
-        engine.exit(generation, slot, ending, now, &mut section.effects);
+        engine.exit(generation, slot, ending, &mut section.effects);
         section.finish();
     }
 
@@ -304,7 +304,7 @@ impl CircuitBreaker {
         let mut section = self.section(now);
         section.guarded.totals.cancelled += 1;
         let (generation, slot) = (admission.generation, admission.grant.slot());
-        section.guarded.engine.cancel(generation, slot, now, &mut section.effects);
+        section.guarded.engine.cancel(generation, slot);
         section.finish();
     }
 
@@ -332,7 +332,7 @@ impl CircuitBreaker {
         }
         let now = self.shared.clock.now();
         let mut section = self.section(now);
-        let result = section.guarded.engine.try_acquire_permission(now, &mut section.effects);
+        let result = section.guarded.engine.try_acquire_permission(&mut section.effects);
         if let Err(refusal) = result {
             self.refused(&mut section, refusal);
         }
@@ -347,7 +347,7 @@ impl CircuitBreaker {
         }
         let now = self.shared.clock.now();
         let mut section = self.section(now);
-        section.guarded.engine.release_permission(now, &mut section.effects);
+        section.guarded.engine.release_permission();
         section.finish();
     }
 
@@ -387,7 +387,7 @@ impl CircuitBreaker {
         }
         let ending = Ending { outcome, elapsed, kinds, open_for: 0 };
         let Section { guarded, effects, .. } = &mut section;
-        guarded.engine.on_ending(ending, now, effects);
+        guarded.engine.on_ending(ending, effects);
         section.finish();
     }
 }
@@ -426,18 +426,18 @@ impl CircuitBreaker {
     /// State, time left, calls on their way and, if its type and size stay, the window are kept.
     pub(crate) fn reconfigure(&self, config: CircuitBreakerConfig) {
         let config = Arc::new(config);
-        self.change(|engine, now, effects| engine.reconfigure(config, now, effects));
+        self.change(|engine, _| engine.reconfigure(config));
     }
 
     fn transition(&self, to: State, open_for: Option<u64>) -> Result<(), IllegalTransition> {
-        self.change(|engine, now, effects| engine.transition_to(to, open_for, now, effects))
+        self.change(|engine, effects| engine.transition_to(to, open_for, effects))
             .map_err(|from| IllegalTransition { instance: self.shared.name.clone(), from, to })
     }
 
-    fn change<R>(&self, change: impl FnOnce(&mut Engine, u64, &mut Effects) -> R) -> R {
+    fn change<R>(&self, change: impl FnOnce(&mut Engine, &mut Effects) -> R) -> R {
         let now = self.shared.clock.now();
         let mut section = self.section(now);
-        let result = change(&mut section.guarded.engine, now, &mut section.effects);
+        let result = change(&mut section.guarded.engine, &mut section.effects);
         section.finish();
         result
     }

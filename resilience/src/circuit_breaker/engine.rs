@@ -11,13 +11,14 @@ use super::{
     streaks::Streaks,
     window::{Call, Shape, Window},
 };
+use crate::clock::saturating_nanos;
 
 /// The decisions of a circuit breaker, as a state machine that knows no clock, lock or listener.
 ///
-/// Time comes in as nanoseconds with every call. It may stand still; where it goes back, the latest
-/// time seen counts. What happened goes out as [`Effect`]s, in order. Every entry that changes
-/// something first runs the timers that are due, so a late entry finds what an early one would
-/// have left.
+/// Time comes in as nanoseconds. It may stand still; where it goes back, the latest
+/// time seen counts. What happened goes out as [`Effect`]s, in order. Whoever is about to change
+/// something calls [`run_due`](Engine::run_due) first, which sets the time of the change and runs
+/// the timers that are due: a late change finds what an early one would have left.
 #[derive(Debug)]
 pub(super) struct Engine {
     config: Arc<CircuitBreakerConfig>,
@@ -138,7 +139,7 @@ impl Engine {
             hop += 1;
         }
         if self.phase.state() == State::HalfOpen {
-            self.probes.expire(nanos(self.config.probe_lease()), self.now);
+            self.probes.expire(saturating_nanos(self.config.probe_lease()), self.now);
         }
     }
 
@@ -165,12 +166,8 @@ impl Engine {
 /// Calls that hold an admission.
 impl Engine {
     /// Lets a call in; a half-open breaker lends it a slot, which it must bring back.
-    pub(super) fn enter(
-        &mut self,
-        now: u64,
-        effects: &mut Effects,
-    ) -> Result<Option<Slot>, Refusal> {
-        if !self.pass_gate(now, effects)? {
+    pub(super) fn enter(&mut self, effects: &mut Effects) -> Result<Option<Slot>, Refusal> {
+        if !self.pass_gate(effects)? {
             return Ok(None);
         }
         let slot = self.probes.lend(self.now);
@@ -187,10 +184,8 @@ impl Engine {
         generation: u64,
         slot: Option<Slot>,
         ending: Ending<'_>,
-        now: u64,
         effects: &mut Effects,
     ) {
-        self.run_due(now, effects);
         if generation != self.generation() {
             return;
         }
@@ -202,20 +197,13 @@ impl Engine {
             Outcome::Ignored => {}
         }
         if ending.open_for > 0 && self.state() == State::Closed {
-            let wait = ending.open_for.min(nanos(self.config.open_for_max()));
+            let wait = ending.open_for.min(saturating_nanos(self.config.open_for_max()));
             self.enter_state(State::Open, self.now, Some(wait), effects);
         }
     }
 
     /// Takes back the slot of a call that was dropped before it ended.
-    pub(super) fn cancel(
-        &mut self,
-        generation: u64,
-        slot: Option<Slot>,
-        now: u64,
-        effects: &mut Effects,
-    ) {
-        self.run_due(now, effects);
+    pub(super) fn cancel(&mut self, generation: u64, slot: Option<Slot>) {
         if generation == self.generation() && slot.is_some_and(|slot| self.probes.end_lease(slot)) {
             self.probes.give_back();
         }
@@ -224,29 +212,23 @@ impl Engine {
 
 /// Calls that are tied to nothing, as Resilience4j's: they count in the state that they meet.
 impl Engine {
-    pub(super) fn try_acquire_permission(
-        &mut self,
-        now: u64,
-        effects: &mut Effects,
-    ) -> Result<(), Refusal> {
-        if !self.pass_gate(now, effects)? || self.probes.take() {
+    pub(super) fn try_acquire_permission(&mut self, effects: &mut Effects) -> Result<(), Refusal> {
+        if !self.pass_gate(effects)? || self.probes.take() {
             return Ok(());
         }
         Err(self.refuse(None))
     }
 
-    pub(super) fn on_ending(&mut self, ending: Ending<'_>, now: u64, effects: &mut Effects) {
+    pub(super) fn on_ending(&mut self, ending: Ending<'_>, effects: &mut Effects) {
         match ending.outcome {
-            Outcome::Ignored => self.release_permission(now, effects),
+            Outcome::Ignored => self.release_permission(),
             outcome => {
-                self.run_due(now, effects);
                 self.record(outcome == Outcome::Failure, ending, effects);
             }
         }
     }
 
-    pub(super) fn release_permission(&mut self, now: u64, effects: &mut Effects) {
-        self.run_due(now, effects);
+    pub(super) fn release_permission(&mut self) {
         if self.state() == State::HalfOpen {
             self.probes.give_back();
         }
@@ -262,10 +244,8 @@ impl Engine {
         &mut self,
         to: State,
         open_for: Option<u64>,
-        now: u64,
         effects: &mut Effects,
     ) -> Result<(), State> {
-        self.run_due(now, effects);
         let from = self.state();
         if !from.can_become(to) {
             return Err(from);
@@ -274,21 +254,14 @@ impl Engine {
         Ok(())
     }
 
-    pub(super) fn reset(&mut self, now: u64, effects: &mut Effects) {
-        self.run_due(now, effects);
+    pub(super) fn reset(&mut self, effects: &mut Effects) {
         self.enter_state(State::Closed, self.now, None, effects);
         effects.push(Effect::Reset);
     }
 
     /// Goes on with other settings: state, time left, probes and, where its shape stays, the
     /// window are kept.
-    pub(super) fn reconfigure(
-        &mut self,
-        config: Arc<CircuitBreakerConfig>,
-        now: u64,
-        effects: &mut Effects,
-    ) {
-        self.run_due(now, effects);
+    pub(super) fn reconfigure(&mut self, config: Arc<CircuitBreakerConfig>) {
         let old = std::mem::replace(&mut self.config, config);
         let shape = self.shape();
         if let Some(window) = &mut self.tally.window
@@ -310,8 +283,7 @@ impl Engine {
 
 impl Engine {
     /// Whether a call that passes needs a probe's slot.
-    fn pass_gate(&mut self, now: u64, effects: &mut Effects) -> Result<bool, Refusal> {
-        self.run_due(now, effects);
+    fn pass_gate(&mut self, effects: &mut Effects) -> Result<bool, Refusal> {
         match self.state() {
             State::Closed | State::Disabled | State::MetricsOnly => Ok(false),
             State::HalfOpen => Ok(true),
@@ -490,10 +462,6 @@ impl Engine {
         let sums = window.sums(now);
         Snapshot { rates: Rates::of(&sums, minimum), sums, not_permitted: self.tally.not_permitted }
     }
-}
-
-fn nanos(duration: std::time::Duration) -> u64 {
-    crate::clock::saturating_nanos(duration)
 }
 
 #[cfg(test)]

@@ -46,12 +46,14 @@ fn ending(outcome: Outcome) -> Ending<'static> {
 
 impl Bench {
     fn enter(&mut self) -> Result<Ticket, Refusal> {
-        let slot = self.engine.enter(self.now, &mut self.effects)?;
+        self.run_due();
+        let slot = self.engine.enter(&mut self.effects)?;
         Ok(Ticket { generation: self.engine.generation(), slot })
     }
 
     fn exit_with(&mut self, ticket: Ticket, ending: Ending<'_>) {
-        self.engine.exit(ticket.generation, ticket.slot, ending, self.now, &mut self.effects);
+        self.run_due();
+        self.engine.exit(ticket.generation, ticket.slot, ending, &mut self.effects);
     }
 
     fn exit(&mut self, ticket: Ticket, outcome: Outcome) {
@@ -59,7 +61,8 @@ impl Bench {
     }
 
     fn cancel(&mut self, ticket: Ticket) {
-        self.engine.cancel(ticket.generation, ticket.slot, self.now, &mut self.effects);
+        self.run_due();
+        self.engine.cancel(ticket.generation, ticket.slot);
     }
 
     fn call(&mut self, outcome: Outcome) -> State {
@@ -74,8 +77,23 @@ impl Bench {
         self.engine.state()
     }
 
+    fn try_acquire_permission(&mut self) -> Result<(), Refusal> {
+        self.run_due();
+        self.engine.try_acquire_permission(&mut self.effects)
+    }
+
+    fn transition_to(&mut self, to: State, open_for: Option<u64>) -> Result<(), State> {
+        self.run_due();
+        self.engine.transition_to(to, open_for, &mut self.effects)
+    }
+
     fn go(&mut self, to: State) {
-        self.engine.transition_to(to, None, self.now, &mut self.effects).unwrap();
+        self.transition_to(to, None).unwrap();
+    }
+
+    fn reset(&mut self) {
+        self.run_due();
+        self.engine.reset(&mut self.effects);
     }
 
     fn advance(&mut self, nanos: u64) {
@@ -222,7 +240,7 @@ fn probes_that_all_outlast_their_lease_still_decide() {
 fn untied_probes_have_no_lease() {
     let mut bench = bench(small().permitted_number_of_calls_in_half_open_state(1));
     bench.half_open();
-    bench.engine.try_acquire_permission(bench.now, &mut bench.effects).unwrap();
+    bench.try_acquire_permission().unwrap();
     bench.advance(3_600 * SECOND);
     assert!(bench.enter().is_err());
 }
@@ -505,7 +523,7 @@ fn a_timer_ends_with_its_state() {
 fn a_reset_ends_the_timer_of_the_state_it_leaves() {
     let mut bench = bench(small().automatic_transition_from_open_to_half_open_enabled(true));
     bench.go(Open);
-    bench.engine.reset(bench.now, &mut bench.effects);
+    bench.reset();
     bench.advance(SECOND / 2);
     bench.go(Open);
     bench.advance(SECOND / 2);
@@ -551,14 +569,16 @@ fn open_after_a_state_without_window_has_an_empty_one() {
         let mut bench = bench(small().minimum_number_of_calls(1));
         bench.go(state);
         bench.go(Open);
-        bench.engine.on_ending(ending(Failure), bench.now, &mut bench.effects);
+        bench.run_due();
+        bench.engine.on_ending(ending(Failure), &mut bench.effects);
         assert_eq!(bench.view().snapshot.sums.calls, 1);
     }
 }
 
 fn reconfigure(bench: &mut Bench, config: CircuitBreakerConfigBuilder) {
     let config = Arc::new(config.build().unwrap());
-    bench.engine.reconfigure(config, bench.now, &mut bench.effects);
+    bench.run_due();
+    bench.engine.reconfigure(config);
 }
 
 #[test]
@@ -690,9 +710,9 @@ fn apply(bench: &mut Bench, tickets: &mut Vec<Ticket>, step: &Step) {
             tickets.swap_remove(index);
         }
         Step::Go(state) => {
-            let _ = bench.engine.transition_to(state, None, bench.now, &mut bench.effects);
+            let _ = bench.transition_to(state, None);
         }
-        Step::Reset => bench.engine.reset(bench.now, &mut bench.effects),
+        Step::Reset => bench.reset(),
         Step::Reconfigure(index) => reconfigure(bench, settings(index)),
         Step::Exit(..) | Step::Cancel(_) | Step::Forget(_) => {}
     }
