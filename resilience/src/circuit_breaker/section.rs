@@ -59,16 +59,11 @@ impl<'a> Section<'a> {
         self.queue_effects();
         let engine = &self.guarded.engine;
         let word = Word::new(engine.state(), engine.generation(), engine.config().is_enabled());
-        let is_new_stay = self.shared.word().generation() != word.generation();
         if self.shared.word() != word {
             self.shared.word.store(word.0, Ordering::Release);
         }
-        let errand = if is_new_stay {
-            let timer = engine.next_timer();
-            self.guarded.timer.plan(timer)
-        } else {
-            None
-        };
+        let due = engine.next_timer();
+        let errand = self.guarded.timer.plan(word.generation(), due);
         let Self { shared, guarded, effects, has_news, .. } = self;
         drop(guarded);
         if has_news {

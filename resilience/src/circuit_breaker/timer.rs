@@ -17,6 +17,8 @@ pub(super) struct Timer {
     /// Wakes the task. The task holds the other reference, so with one left the task is gone, for
     /// instance with its runtime.
     bell: Option<Arc<Notify>>,
+    /// The stay and its end that the task was last told of.
+    plan: (u64, Option<u64>),
 }
 
 /// What is to be done about the task once the breaker's lock is released.
@@ -26,8 +28,14 @@ pub(super) enum Errand {
 }
 
 impl Timer {
-    /// Follows a new stay in a state, which time alone will end at `due` if that is set.
-    pub(super) fn plan(&mut self, due: Option<u64>) -> Option<Errand> {
+    /// Follows a stay in a state, which time alone will end at `due` if that is set.
+    ///
+    /// Other settings can give a stay another end, so it is no matter of entering a state only.
+    pub(super) fn plan(&mut self, generation: u64, due: Option<u64>) -> Option<Errand> {
+        let plan = (generation, due);
+        if std::mem::replace(&mut self.plan, plan) == plan {
+            return None;
+        }
         if let Some(bell) = &self.bell
             && Arc::strong_count(bell) > 1
         {

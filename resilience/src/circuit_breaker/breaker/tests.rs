@@ -229,6 +229,41 @@ async fn a_breaker_that_starts_open_has_its_timer_too() {
 }
 
 #[tokio::test]
+async fn a_timer_follows_a_reload_of_the_settings() {
+    let (breaker, hand) = breaker(|config| config);
+    let heard = heard(&breaker);
+    breaker.transition_to(State::Open).unwrap();
+    hand.advance(SECOND / 2);
+    breaker.reconfigure(CircuitBreakerConfig::clone(&automatic().0.config()));
+    give_tasks_a_turn().await;
+    hand.advance(SECOND / 2);
+    give_tasks_a_turn().await;
+    assert_eq!(types(&heard), ["STATE_TRANSITION"; 2]);
+}
+
+#[tokio::test]
+async fn a_reload_that_makes_a_change_of_state_due_is_told_without_a_call() {
+    let (breaker, hand) = breaker(|config| config);
+    let heard = heard(&breaker);
+    breaker.transition_to(State::Open).unwrap();
+    hand.advance(SECOND);
+    breaker.reconfigure(CircuitBreakerConfig::clone(&automatic().0.config()));
+    give_tasks_a_turn().await;
+    assert_eq!(types(&heard), ["STATE_TRANSITION"; 2]);
+}
+
+#[tokio::test]
+async fn a_reload_without_automatic_transition_sends_the_task_home() {
+    let (twin, _hand) = breaker(|config| config);
+    let (breaker, _hand) = automatic();
+    breaker.transition_to(State::Open).unwrap();
+    give_tasks_a_turn().await;
+    breaker.reconfigure(CircuitBreakerConfig::clone(&twin.config()));
+    give_tasks_a_turn().await;
+    assert_eq!(Handle::current().metrics().num_alive_tasks(), 0);
+}
+
+#[tokio::test]
 async fn a_call_counts_as_the_lists_say_and_as_in_a_stack() {
     let lists = |record: &'static [&'static str], ignore: &'static [&'static str]| {
         move |config: crate::circuit_breaker::CircuitBreakerConfigBuilder| {
