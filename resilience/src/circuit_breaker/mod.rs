@@ -28,6 +28,19 @@
 //! - OPEN entered from DISABLED or `FORCED_OPEN` has an empty window of the configured size.
 //! - Looking at a breaker changes nothing.
 //!
+//! # Changes that come by themselves
+//!
+//! With `automatic_transition_from_open_to_half_open_enabled` or
+//! `max_wait_duration_in_half_open_state`, time alone changes the state. Whoever looks at the
+//! breaker sees it at once; listeners hear of it at its time if the state that ends was entered on
+//! a tokio runtime, where a task then waits for it, and with the next call otherwise.
+//!
+//! The runtime must have time enabled, as `#[tokio::main]` and [`enable_time`] do it. On one that
+//! has not, it is as without runtime: tokio's panic about it is caught, so that the panic hook
+//! hears of it once for the runtime; with `panic = "abort"` it ends the process.
+//!
+//! [`enable_time`]: tokio::runtime::Builder::enable_time
+//!
 //! # By hand
 //!
 //! [`CircuitBreaker::call`] and [`CircuitBreaker::try_acquire`] are all that most code needs.

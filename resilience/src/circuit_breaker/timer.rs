@@ -1,9 +1,14 @@
 use std::{
+    panic::catch_unwind,
     sync::{Arc, Weak},
     time::Duration,
 };
 
-use tokio::{runtime::Handle, sync::Notify};
+use parking_lot::Mutex;
+use tokio::{
+    runtime::{Handle, Id},
+    sync::Notify,
+};
 
 use super::{breaker::Shared, section::Section};
 use crate::Clock;
@@ -72,10 +77,32 @@ impl Errand {
                 }
             }
             Errand::Spawn(runtime, bell) => {
-                runtime.spawn(watch(Arc::downgrade(shared), bell));
+                if can_sleep(&shared.clock, runtime.id()) {
+                    runtime.spawn(watch(Arc::downgrade(shared), bell));
+                }
             }
         }
     }
+}
+
+/// Whether a task on the present runtime could wait on this clock: tokio's time may be off there.
+///
+/// There is no asking tokio: it panics. That happens here, where it is caught, and once for each
+/// runtime, because the panic hook hears of it all the same.
+fn can_sleep(clock: &Clock, runtime: Id) -> bool {
+    static WITHOUT_TIME: Mutex<Vec<Id>> = Mutex::new(Vec::new());
+    if !clock.is_same(&Clock::system()) {
+        return true;
+    }
+    if WITHOUT_TIME.lock().contains(&runtime) {
+        return false;
+    }
+    // Not under the lock: the hook is the user's and may use a breaker.
+    let has_time = catch_unwind(|| tokio::time::sleep(Duration::ZERO)).is_ok();
+    if !has_time {
+        WITHOUT_TIME.lock().push(runtime);
+    }
+    has_time
 }
 
 async fn watch(breaker: Weak<Shared>, bell: Arc<Notify>) {

@@ -263,6 +263,41 @@ async fn a_reload_without_automatic_transition_sends_the_task_home() {
     assert_eq!(Handle::current().metrics().num_alive_tasks(), 0);
 }
 
+#[test]
+fn a_runtime_without_time_gets_no_timer_and_hears_of_it_once() {
+    let me = std::thread::current().id();
+    let panics = Arc::new(AtomicU64::new(0));
+    let counter = Arc::clone(&panics);
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if std::thread::current().id() == me {
+            counter.fetch_add(1, Ordering::Relaxed);
+        } else {
+            hook(info);
+        }
+    }));
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        for name in ["a", "b"] {
+            let config = automatic().0.config();
+            let breaker = CircuitBreaker::new(name, CircuitBreakerConfig::clone(&config));
+            for _ in 0..3 {
+                breaker.transition_to(State::Open).unwrap();
+                give_tasks_a_turn().await;
+                breaker.reset();
+            }
+        }
+        let (breaker, hand) = automatic();
+        let heard = heard(&breaker);
+        breaker.transition_to(State::Open).unwrap();
+        give_tasks_a_turn().await;
+        hand.advance(SECOND);
+        give_tasks_a_turn().await;
+        assert_eq!(types(&heard), ["STATE_TRANSITION"; 2], "a clock by hand needs no timers");
+    });
+    assert_eq!(panics.load(Ordering::Relaxed), 1);
+}
+
 #[tokio::test]
 async fn a_call_counts_as_the_lists_say_and_as_in_a_stack() {
     let lists = |record: &'static [&'static str], ignore: &'static [&'static str]| {
