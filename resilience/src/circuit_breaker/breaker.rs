@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 
 use super::{
     Admission, Answers, CircuitBreakerConfig, CircuitBreakerEvent, CircuitBreakerEventKind,
-    IllegalTransition, Metrics, Outcome, Permit, Report, State, Totals,
+    CircuitBreakerMetrics, IllegalTransition, Outcome, Permit, Report, State, Totals,
     admission::Grant,
     engine::{Effects, Ending, Engine, Refusal},
     in_flight::InFlight,
@@ -112,22 +112,22 @@ impl CircuitBreaker {
         breaker
     }
 
-    /// The name of the instance.
+    /// Returns the name of the instance.
     pub fn name(&self) -> &str {
         &self.shared.name
     }
 
-    /// The settings in force.
+    /// Returns the settings in force.
     pub fn config(&self) -> Arc<CircuitBreakerConfig> {
         Arc::clone(self.shared.guarded.lock().engine.config())
     }
 
-    /// The events of this instance.
+    /// Returns the events of this instance.
     pub fn events(&self) -> Events<CircuitBreakerEvent> {
         self.shared.events.clone()
     }
 
-    /// The state that a call would meet.
+    /// Returns the state that a call would meet.
     ///
     /// An OPEN breaker whose wait is over is still OPEN until a call comes, unless it has automatic
     /// transition: then it is `HALF_OPEN` from the moment the wait is over.
@@ -141,11 +141,11 @@ impl CircuitBreaker {
         }
     }
 
-    /// What the breaker has counted.
-    pub fn metrics(&self) -> Metrics {
+    /// Returns what the breaker has counted.
+    pub fn metrics(&self) -> CircuitBreakerMetrics {
         let now = self.shared.clock.now();
         let guarded = self.shared.guarded.lock();
-        Metrics::new(&guarded.engine.view(now), guarded.totals, now)
+        CircuitBreakerMetrics::new(&guarded.engine.view(now), guarded.totals, now)
     }
 
     pub(crate) fn clock(&self) -> &Clock {

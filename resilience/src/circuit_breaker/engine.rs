@@ -15,10 +15,10 @@ use crate::clock::saturating_nanos;
 
 /// The decisions of a circuit breaker, as a state machine that knows no clock, lock or listener.
 ///
-/// Time comes in as nanoseconds. It may stand still; where it goes back, the latest
-/// time seen counts. What happened goes out as [`Effect`]s, in order. Whoever is about to change
-/// something calls [`run_due`](Engine::run_due) first, which sets the time of the change and runs
-/// the timers that are due: a late change finds what an early one would have left.
+/// Time comes in as nanoseconds. It may stand still; where it goes back, the latest time seen
+/// counts. What happened goes out as [`Effect`]s, in order. Whoever is about to change something
+/// calls [`run_due`](Engine::run_due) first, which sets the time of the change and runs the timers
+/// that are due: a late change finds what an early one would have left.
 #[derive(Debug)]
 pub(super) struct Engine {
     config: Arc<CircuitBreakerConfig>,

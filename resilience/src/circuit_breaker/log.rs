@@ -8,23 +8,24 @@ pub(super) fn effects(name: &str, effects: &Effects) {
     for effect in effects {
         let Effect::Transition { from, to, before, .. } = effect else { continue };
         let (failure_rate, slow_call_rate) = (before.rates.failure, before.rates.slow);
-        match to {
-            State::Open => tracing::warn!(
+        if *to == State::Open {
+            tracing::warn!(
                 circuit_breaker = name,
                 from = from.as_str(),
                 to = to.as_str(),
                 failure_rate,
                 slow_call_rate,
                 "circuit breaker opened"
-            ),
-            _ => tracing::info!(
+            );
+        } else {
+            tracing::info!(
                 circuit_breaker = name,
                 from = from.as_str(),
                 to = to.as_str(),
                 failure_rate,
                 slow_call_rate,
                 "circuit breaker changed state"
-            ),
+            );
         }
     }
 }

@@ -83,7 +83,7 @@ pub use config::{
     SlidingWindowType,
 };
 pub use event::{CircuitBreakerEvent, CircuitBreakerEventKind};
-pub use metrics::{Metrics, Totals};
+pub use metrics::{CircuitBreakerMetrics, Totals};
 pub use permit::Permit;
 pub use state::{IllegalTransition, State, UnknownState};
 
