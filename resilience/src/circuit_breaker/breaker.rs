@@ -425,6 +425,7 @@ impl CircuitBreaker {
     ///
     /// State, time left, calls on their way and, if its type and size stay, the window are kept.
     pub(crate) fn reconfigure(&self, config: CircuitBreakerConfig) {
+        self.shared.events.set_capacity(config.event_consumer_buffer_size());
         let config = Arc::new(config);
         self.change(|engine, _| engine.reconfigure(config));
     }

@@ -228,6 +228,17 @@ async fn a_breaker_that_starts_open_has_its_timer_too() {
     assert_eq!(types(&heard), ["STATE_TRANSITION"]);
 }
 
+#[test]
+fn a_reload_changes_how_many_events_are_kept() {
+    let (breaker, _hand) = breaker(|config| config);
+    for _ in 0..3 {
+        breaker.reset();
+    }
+    let smaller = CircuitBreakerConfig::builder().event_consumer_buffer_size(2).build().unwrap();
+    breaker.reconfigure(smaller);
+    assert_eq!(breaker.events().recent().len(), 2);
+}
+
 #[tokio::test]
 async fn a_timer_follows_a_reload_of_the_settings() {
     let (breaker, hand) = breaker(|config| config);
