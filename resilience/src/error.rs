@@ -2,12 +2,14 @@
 
 use std::{error::Error as StdError, fmt, sync::Arc, time::Duration};
 
+use crate::circuit_breaker::State;
+
 /// A circuit breaker did not permit the call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CallNotPermitted {
     instance: Arc<str>,
-    state: &'static str,
+    state: State,
     retry_after: Option<Duration>,
 }
 
@@ -43,20 +45,16 @@ pub struct MaxRetriesExceeded {
 }
 
 impl CallNotPermitted {
-    pub(crate) fn new(
-        instance: Arc<str>,
-        state: &'static str,
-        retry_after: Option<Duration>,
-    ) -> Self {
+    pub(crate) fn new(instance: Arc<str>, state: State, retry_after: Option<Duration>) -> Self {
         Self { instance, state, retry_after }
     }
 
-    /// The state that refused: `OPEN`, `HALF_OPEN` or `FORCED_OPEN`.
-    pub fn state(&self) -> &'static str {
+    /// Returns the state that refused: OPEN, `HALF_OPEN` or `FORCED_OPEN`.
+    pub fn state(&self) -> State {
         self.state
     }
 
-    /// The time left until an OPEN breaker lets a probe through; `None` in every other state.
+    /// Returns the time left until an OPEN breaker lets a probe through; `None` in every other state.
     pub fn retry_after(&self) -> Option<Duration> {
         self.retry_after
     }

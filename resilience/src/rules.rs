@@ -3,9 +3,9 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use crate::{
-    circuit_breaker::{CircuitBreakerConfig, Outcome, Report},
+    circuit_breaker::{Answers, CircuitBreakerConfig, Outcome, Report},
     error::{CallError, Error},
-    kind::{ErrorKind, is_listed},
+    kind::ErrorKind,
     retry::Failure,
 };
 
@@ -143,12 +143,20 @@ impl<T, E> Rules<T, E> {
         self
     }
 
-    fn facts_of<'e>(&self, error: &'e E) -> Facts<'e> {
+    /// What is known of an error, and the error itself if the rules may be asked about it: they
+    /// see no refusal, also when it travels inside a business error.
+    fn inspect<'e>(&self, error: &'e CallError<E>) -> (Facts<'e>, Option<&'e E>) {
+        let error = match error {
+            CallError::Resilience(refusal) => {
+                return (Facts { kinds: refusal.kinds(), refusal: Some(refusal) }, None);
+            }
+            CallError::Inner(error) => error,
+        };
         let mut facts = self.facts.map_or_else(Facts::default, |facts| facts(error));
         if let (Some(refusal), []) = (facts.refusal, facts.kinds) {
             facts.kinds = refusal.kinds();
         }
-        facts
+        (facts, facts.refusal.is_none().then_some(error))
     }
 
     /// Whether retry wants another attempt after this result.
@@ -158,36 +166,17 @@ impl<T, E> Rules<T, E> {
 
     /// What retry has to know of an error.
     pub(crate) fn failure<'e>(&self, error: &'e CallError<E>) -> Failure<'e> {
-        let refused = |refusal: &'e Error, kinds| Failure {
-            kinds,
-            refusal: Some(refusal),
-            wanted: None,
-            ignored: false,
-            retry_after: None,
-        };
-        match error {
-            CallError::Resilience(refusal) => refused(refusal, refusal.kinds()),
-            CallError::Inner(error) => {
-                let facts = self.facts_of(error);
-                match facts.refusal {
-                    Some(refusal) => refused(refusal, facts.kinds),
-                    None => Failure {
-                        kinds: facts.kinds,
-                        refusal: None,
-                        wanted: self.retry_if.map(|rule| rule(error)),
-                        ignored: self.retry_ignore.is_some_and(|rule| rule(error)),
-                        retry_after: self.retry_after.and_then(|rule| rule(error)),
-                    },
-                }
-            }
+        let (facts, business) = self.inspect(error);
+        Failure {
+            kinds: facts.kinds,
+            refusal: facts.refusal,
+            wanted: ask(self.retry_if, business),
+            ignored: ask(self.retry_ignore, business) == Some(true),
+            retry_after: ask(self.retry_after, business).flatten(),
         }
     }
 
-    /// What the circuit breaker has to know of an outcome.
-    ///
-    /// Resilience4j's rule for errors: ignored wins; then (list or predicate; neither is all) is a
-    /// failure and the rest a success. A timeout is a failure always. Refusals follow the lists
-    /// alone.
+    /// What the circuit breaker has to know of an outcome; its settings decide on errors only.
     pub(crate) fn report(
         &self,
         outcome: &Result<T, CallError<E>>,
@@ -196,37 +185,26 @@ impl<T, E> Rules<T, E> {
         let error = match outcome {
             Ok(value) => {
                 let failed = self.record_result.is_some_and(|rule| rule(value));
-                let outcome = if failed { Outcome::Failure } else { Outcome::Success };
-                return Report { outcome, kinds: &[], open_for: None };
+                return Report::new(if failed { Outcome::Failure } else { Outcome::Success });
             }
             Err(error) => error,
         };
-        let config = config();
-        let (facts, business) = match error {
-            CallError::Resilience(refusal) => {
-                (Facts { kinds: refusal.kinds(), refusal: Some(refusal) }, None)
-            }
-            CallError::Inner(error) => {
-                let facts = self.facts_of(error);
-                (facts, facts.refusal.is_none().then_some(error))
-            }
+        let (facts, business) = self.inspect(error);
+        let answers = Answers {
+            recorded: ask(self.record, business),
+            ignored: ask(self.ignore, business) == Some(true),
         };
-        let listed = |list: &[String]| is_listed(list, facts.kinds, facts.refusal);
-        let ignored = listed(config.ignore_errors())
-            || business.is_some_and(|error| self.ignore.is_some_and(|rule| rule(error)));
-        let rule = business.and(self.record);
-        let recorded = listed(config.record_errors())
-            || business.is_some_and(|error| rule.is_some_and(|rule| rule(error)))
-            || (config.record_errors().is_empty() && rule.is_none());
-        let outcome = match facts.refusal {
-            Some(Error::TimedOut(_)) => Outcome::Failure,
-            _ if ignored => Outcome::Ignored,
-            _ if recorded => Outcome::Failure,
-            _ => Outcome::Success,
-        };
-        let open_for = business.and_then(|error| self.open_for.and_then(|rule| rule(error)));
-        Report { outcome, kinds: facts.kinds, open_for }
+        Report {
+            outcome: config().classify(facts, answers),
+            kinds: facts.kinds,
+            open_for: ask(self.open_for, business).flatten(),
+        }
     }
+}
+
+/// The answer of a rule about a business error, if there are both.
+fn ask<E, A>(rule: Option<fn(&E) -> A>, business: Option<&E>) -> Option<A> {
+    Some(rule?(business?))
 }
 
 impl<T, E> Default for Rules<T, E> {

@@ -111,7 +111,7 @@ async fn a03_a_hanging_probe_does_not_pin_the_breaker_half_open() {
     let hanging = breaker.try_acquire().unwrap();
     hand.advance(5 * SECOND);
     assert_eq!(breaker.state(), State::Open);
-    assert_eq!(breaker.try_acquire().unwrap_err().state(), "OPEN");
+    assert_eq!(breaker.try_acquire().unwrap_err().state(), State::Open);
     hanging.success();
     assert_eq!(breaker.state(), State::Open);
     assert_eq!(breaker.metrics().buffered_calls, 0);

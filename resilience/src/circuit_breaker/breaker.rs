@@ -13,15 +13,18 @@ use fastrand::Rng;
 use parking_lot::Mutex;
 
 use super::{
-    Admission, CircuitBreakerConfig, CircuitBreakerEvent, CircuitBreakerEventKind,
-    IllegalTransition, Metrics, Outcome, Permit, Report, State, Totals,
+    Admission, Answers, CircuitBreakerConfig, CircuitBreakerEvent, CircuitBreakerEventKind,
+    CircuitBreakerMetrics, IllegalTransition, Outcome, Permit, Report, State, Totals,
+    admission::Grant,
     engine::{Effects, Ending, Engine, Refusal},
-    permit::{Grant, InFlight},
+    in_flight::InFlight,
+    section::Section,
     timer::Timer,
-    turn::Turn,
     word::Word,
 };
-use crate::{CallError, CallNotPermitted, Clock, clock::saturating_nanos, events::Events};
+use crate::{
+    CallError, CallNotPermitted, Clock, Facts, Rules, clock::saturating_nanos, events::Events,
+};
 
 /// A circuit breaker: one handle of it; clones share everything.
 ///
@@ -53,25 +56,25 @@ use crate::{CallError, CallNotPermitted, Clock, clock::saturating_nanos, events:
 /// ```
 #[derive(Clone)]
 pub struct CircuitBreaker {
-    inner: Arc<Inner>,
+    shared: Arc<Shared>,
 }
 
-pub(super) struct Inner {
+pub(super) struct Shared {
     pub(super) name: Arc<str>,
     pub(super) clock: Clock,
     pub(super) events: Events<CircuitBreakerEvent>,
-    /// What an entering call needs to know, kept equal to the core's under its lock.
+    /// What an entering call needs to know, kept equal to the engine's under the lock.
     pub(super) word: AtomicU64,
-    pub(super) core: Mutex<Core>,
+    pub(super) guarded: Mutex<Guarded>,
 }
 
-pub(super) struct Core {
+pub(super) struct Guarded {
     pub(super) engine: Engine,
     pub(super) timer: Timer,
     totals: Totals,
 }
 
-impl Inner {
+impl Shared {
     pub(super) fn word(&self) -> Word {
         Word(self.word.load(Ordering::Acquire))
     }
@@ -92,79 +95,89 @@ impl CircuitBreaker {
         let events = Events::new(config.event_consumer_buffer_size());
         let now = clock.now();
         let engine = Engine::new(Arc::new(config), now, Rng::new());
-        let inner = Inner {
+        let shared = Shared {
             name: name.into(),
             clock,
             events,
-            // Of no generation that an engine has: the first turn publishes the real word.
+            // Of no generation that an engine has: the first section publishes the real word.
             word: AtomicU64::new(Word::new(State::Closed, 0, true).0),
-            core: Mutex::new(Core { engine, timer: Timer::default(), totals: Totals::default() }),
+            guarded: Mutex::new(Guarded {
+                engine,
+                timer: Timer::default(),
+                totals: Totals::default(),
+            }),
         };
-        let breaker = Self { inner: Arc::new(inner) };
-        breaker.turn(now).finish();
+        let breaker = Self { shared: Arc::new(shared) };
+        breaker.section(now).finish();
         breaker
     }
 
-    /// The name of the instance.
+    /// Returns the name of the instance.
     pub fn name(&self) -> &str {
-        &self.inner.name
+        &self.shared.name
     }
 
-    /// The settings in force.
+    /// Returns the settings in force.
     pub fn config(&self) -> Arc<CircuitBreakerConfig> {
-        Arc::clone(self.inner.core.lock().engine.config())
+        Arc::clone(self.shared.guarded.lock().engine.config())
     }
 
-    /// The events of this instance.
+    /// Returns the events of this instance.
     pub fn events(&self) -> Events<CircuitBreakerEvent> {
-        self.inner.events.clone()
+        self.shared.events.clone()
     }
 
-    /// The state that a call would meet.
+    /// Returns the state that a call would meet.
     ///
     /// An OPEN breaker whose wait is over is still OPEN until a call comes, unless it has automatic
     /// transition: then it is `HALF_OPEN` from the moment the wait is over.
     pub fn state(&self) -> State {
-        match self.inner.word().state() {
+        match self.shared.word().state() {
             State::Open | State::HalfOpen => {
-                let now = self.inner.clock.now();
-                self.inner.core.lock().engine.view(now).state
+                let now = self.shared.clock.now();
+                self.shared.guarded.lock().engine.view(now).state
             }
             state => state,
         }
     }
 
-    /// What the breaker has counted.
-    pub fn metrics(&self) -> Metrics {
-        let now = self.inner.clock.now();
-        let core = self.inner.core.lock();
-        Metrics::new(&core.engine.view(now), core.totals, now)
+    /// Returns what the breaker has counted.
+    pub fn metrics(&self) -> CircuitBreakerMetrics {
+        let now = self.shared.clock.now();
+        let guarded = self.shared.guarded.lock();
+        CircuitBreakerMetrics::new(&guarded.engine.view(now), guarded.totals, now)
     }
 
     pub(crate) fn clock(&self) -> &Clock {
-        &self.inner.clock
+        &self.shared.clock
     }
 
     /// Whether the breaker acts; one that does not lets every call pass uncounted.
     pub(crate) fn is_enabled(&self) -> bool {
-        self.inner.word().is_enabled()
+        self.shared.word().is_enabled()
     }
 
-    fn turn(&self, now: u64) -> Turn<'_> {
-        Turn::begin(&self.inner, now)
+    fn section(&self, now: u64) -> Section<'_> {
+        Section::begin(&self.shared, now)
     }
 }
 
 /// Calls.
 impl CircuitBreaker {
-    /// Makes a call if the breaker permits it, and counts every `Err` as a failure.
+    /// Makes a call if the breaker permits it, and counts its outcome.
     ///
-    /// A panic of the future counts as a failure and goes on to the caller.
+    /// An `Err` is a failure unless `record_errors` or `ignore_errors` say otherwise. The lists go
+    /// by error kinds, which only [`call_with`](Self::call_with) knows: to them, every error of this
+    /// method is of no kind, so that with a record list none is a failure.
     ///
     /// # Errors
     ///
     /// [`CallError::Resilience`] with [`CallNotPermitted`] when the call was not made, otherwise
     /// the future's own error.
+    ///
+    /// # Panics
+    ///
+    /// A panic of the future counts as a failure and goes on to the caller.
     ///
     /// # Cancel safety
     ///
@@ -173,20 +186,56 @@ impl CircuitBreaker {
         &self,
         future: impl Future<Output = Result<T, E>>,
     ) -> Result<T, CallError<E>> {
+        self.call_with(&Rules::new(), future).await
+    }
+
+    /// Like [`call`](Self::call), with rules that say which outcomes count as failures.
+    ///
+    /// # Errors
+    ///
+    /// As [`call`](Self::call).
+    ///
+    /// # Panics
+    ///
+    /// As [`call`](Self::call). A panic of a rule goes on to the caller, and nothing is counted.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`call`](Self::call).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() {
+    /// use resilience::{CircuitBreaker, CircuitBreakerConfig, Rules};
+    ///
+    /// let config = CircuitBreakerConfig::builder().ignore_errors(["io"]).build().unwrap();
+    /// let breaker = CircuitBreaker::new("disk", config);
+    /// let read = async { std::fs::read("/no/such/file") };
+    /// assert!(breaker.call_with(&Rules::new().kinds(), read).await.is_err());
+    /// assert_eq!(breaker.metrics().failed_calls, 0);
+    /// # }
+    /// ```
+    pub async fn call_with<T, E>(
+        &self,
+        rules: &Rules<T, E>,
+        future: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, CallError<E>> {
         let admission = self
-            .enter(self.inner.clock.now())
+            .enter(self.shared.clock.now())
             .map_err(|refusal| CallError::Resilience(refusal.into()))?;
         let mut call = InFlight::new(self, admission);
         let mut future = pin!(future);
-        let result = poll_fn(|cx| {
+        let outcome = poll_fn(|cx| {
             call.is_polling = true;
             let poll = future.as_mut().poll(cx);
             call.is_polling = false;
             poll
         })
-        .await;
-        call.end(if result.is_ok() { Outcome::Success } else { Outcome::Failure });
-        result.map_err(CallError::Inner)
+        .await
+        .map_err(CallError::Inner);
+        call.end(rules.report(&outcome, || self.config()));
+        outcome
     }
 
     /// Asks for permission to make one call.
@@ -195,13 +244,13 @@ impl CircuitBreaker {
     ///
     /// When the breaker is OPEN or `FORCED_OPEN`, or `HALF_OPEN` with all probes on their way.
     pub fn try_acquire(&self) -> Result<Permit, CallNotPermitted> {
-        let admission = self.enter(self.inner.clock.now())?;
+        let admission = self.enter(self.shared.clock.now())?;
         Ok(Permit::new(self.clone(), admission))
     }
 
     /// Lets a call in at `now`, on this breaker's clock.
     pub(crate) fn enter(&self, now: u64) -> Result<Admission, CallNotPermitted> {
-        let word = self.inner.word();
+        let word = self.shared.word();
         let grant = match word.state() {
             _ if !word.is_enabled() => Grant::Uncounted,
             State::Disabled => Grant::Uncounted,
@@ -212,18 +261,18 @@ impl CircuitBreaker {
     }
 
     fn enter_by_lock(&self, now: u64) -> Result<Admission, CallNotPermitted> {
-        let mut turn = self.turn(now);
-        let entered = turn.core.engine.enter(now, &mut turn.effects);
-        let engine = &turn.core.engine;
+        let mut section = self.section(now);
+        let entered = section.guarded.engine.enter(&mut section.effects);
+        let engine = &section.guarded.engine;
         let generation = engine.generation();
         let is_counted = engine.state() != State::Disabled;
         let result = match entered {
             Ok(Some(slot)) => Ok(Grant::Probe(slot)),
             Ok(None) if is_counted => Ok(Grant::Free),
             Ok(None) => Ok(Grant::Uncounted),
-            Err(refusal) => Err(self.refused(&mut turn, refusal)),
+            Err(refusal) => Err(self.refused(&mut section, refusal)),
         };
-        turn.finish();
+        section.finish();
         result.map(|grant| Admission { started: now, generation, grant })
     }
 
@@ -239,12 +288,12 @@ impl CircuitBreaker {
             kinds,
             open_for: open_for.map_or(0, saturating_nanos),
         };
-        let mut turn = self.turn(now);
-        count(&mut turn, outcome, ending.elapsed, kinds);
-        let Core { engine, .. } = &mut *turn.core;
+        let mut section = self.section(now);
+        count(&mut section, outcome, ending.elapsed, kinds);
+        let Guarded { engine, .. } = &mut *section.guarded;
         let (generation, slot) = (admission.generation, admission.grant.slot());
-        engine.exit(generation, slot, ending, now, &mut turn.effects);
-        turn.finish();
+        engine.exit(generation, slot, ending, &mut section.effects);
+        section.finish();
     }
 
     /// Takes note of a call that was dropped before it ended.
@@ -252,18 +301,18 @@ impl CircuitBreaker {
         if let Grant::Uncounted = admission.grant {
             return;
         }
-        let mut turn = self.turn(now);
-        turn.core.totals.cancelled += 1;
+        let mut section = self.section(now);
+        section.guarded.totals.cancelled += 1;
         let (generation, slot) = (admission.generation, admission.grant.slot());
-        turn.core.engine.cancel(generation, slot, now, &mut turn.effects);
-        turn.finish();
+        section.guarded.engine.cancel(generation, slot);
+        section.finish();
     }
 
-    fn refused(&self, turn: &mut Turn<'_>, refusal: Refusal) -> CallNotPermitted {
-        turn.core.totals.not_permitted += 1;
-        turn.tell(|| CircuitBreakerEventKind::NotPermitted);
+    fn refused(&self, section: &mut Section<'_>, refusal: Refusal) -> CallNotPermitted {
+        section.guarded.totals.not_permitted += 1;
+        section.tell(|| CircuitBreakerEventKind::NotPermitted);
         let wait = refusal.wait.map(Duration::from_nanos);
-        CallNotPermitted::new(self.inner.name.clone(), refusal.state.as_str(), wait)
+        CallNotPermitted::new(self.shared.name.clone(), refusal.state, wait)
     }
 }
 
@@ -275,19 +324,19 @@ impl CircuitBreaker {
     /// [`on_error`](Self::on_error), [`on_result_failure`](Self::on_result_failure) or
     /// [`release_permission`](Self::release_permission).
     pub fn try_acquire_permission(&self) -> bool {
-        let word = self.inner.word();
+        let word = self.shared.word();
         if !word.is_enabled()
             || matches!(word.state(), State::Closed | State::Disabled | State::MetricsOnly)
         {
             return true;
         }
-        let now = self.inner.clock.now();
-        let mut turn = self.turn(now);
-        let result = turn.core.engine.try_acquire_permission(now, &mut turn.effects);
+        let now = self.shared.clock.now();
+        let mut section = self.section(now);
+        let result = section.guarded.engine.try_acquire_permission(&mut section.effects);
         if let Err(refusal) = result {
-            self.refused(&mut turn, refusal);
+            self.refused(&mut section, refusal);
         }
-        turn.finish();
+        section.finish();
         result.is_ok()
     }
 
@@ -296,10 +345,10 @@ impl CircuitBreaker {
         if !self.is_enabled() {
             return;
         }
-        let now = self.inner.clock.now();
-        let mut turn = self.turn(now);
-        turn.core.engine.release_permission(now, &mut turn.effects);
-        turn.finish();
+        let now = self.shared.clock.now();
+        let mut section = self.section(now);
+        section.guarded.engine.release_permission();
+        section.finish();
     }
 
     /// Counts a successful call that took `elapsed`.
@@ -311,7 +360,8 @@ impl CircuitBreaker {
     ///
     /// `record_errors` and `ignore_errors` of the configuration decide how it counts.
     pub fn on_error(&self, elapsed: Duration, kinds: &'static [&'static str]) {
-        self.on_ending(|config| config.classify(kinds), elapsed, kinds);
+        let facts = Facts { kinds, refusal: None };
+        self.on_ending(|config| config.classify(facts, Answers::default()), elapsed, kinds);
     }
 
     /// Counts a call that took `elapsed` and returned a result that is to be taken for a failure.
@@ -328,17 +378,17 @@ impl CircuitBreaker {
         if !self.is_enabled() {
             return;
         }
-        let now = self.inner.clock.now();
+        let now = self.shared.clock.now();
         let elapsed = saturating_nanos(elapsed);
-        let mut turn = self.turn(now);
-        let outcome = classify(turn.core.engine.config());
-        if turn.core.engine.state().tells_calls() {
-            count(&mut turn, outcome, elapsed, kinds);
+        let mut section = self.section(now);
+        let outcome = classify(section.guarded.engine.config());
+        if section.guarded.engine.state().tells_calls() {
+            count(&mut section, outcome, elapsed, kinds);
         }
         let ending = Ending { outcome, elapsed, kinds, open_for: 0 };
-        let Turn { core, effects, .. } = &mut turn;
-        core.engine.on_ending(ending, now, effects);
-        turn.finish();
+        let Section { guarded, effects, .. } = &mut section;
+        guarded.engine.on_ending(ending, effects);
+        section.finish();
     }
 }
 
@@ -375,35 +425,41 @@ impl CircuitBreaker {
     ///
     /// State, time left, calls on their way and, if its type and size stay, the window are kept.
     pub(crate) fn reconfigure(&self, config: CircuitBreakerConfig) {
+        self.shared.events.set_capacity(config.event_consumer_buffer_size());
         let config = Arc::new(config);
-        self.change(|engine, now, effects| engine.reconfigure(config, now, effects));
+        self.change(|engine, _| engine.reconfigure(config));
     }
 
     fn transition(&self, to: State, open_for: Option<u64>) -> Result<(), IllegalTransition> {
-        self.change(|engine, now, effects| engine.transition_to(to, open_for, now, effects))
-            .map_err(|from| IllegalTransition { instance: self.inner.name.clone(), from, to })
+        self.change(|engine, effects| engine.transition_to(to, open_for, effects))
+            .map_err(|from| IllegalTransition { instance: self.shared.name.clone(), from, to })
     }
 
-    fn change<R>(&self, change: impl FnOnce(&mut Engine, u64, &mut Effects) -> R) -> R {
-        let now = self.inner.clock.now();
-        let mut turn = self.turn(now);
-        let result = change(&mut turn.core.engine, now, &mut turn.effects);
-        turn.finish();
+    fn change<R>(&self, change: impl FnOnce(&mut Engine, &mut Effects) -> R) -> R {
+        let now = self.shared.clock.now();
+        let mut section = self.section(now);
+        let result = change(&mut section.guarded.engine, &mut section.effects);
+        section.finish();
         result
     }
 }
 
 /// Adds the end of a call to the totals and tells listeners of it.
-fn count(turn: &mut Turn<'_>, outcome: Outcome, elapsed: u64, kinds: &'static [&'static str]) {
-    let core = &mut *turn.core;
+fn count(
+    section: &mut Section<'_>,
+    outcome: Outcome,
+    elapsed: u64,
+    kinds: &'static [&'static str],
+) {
+    let guarded = &mut *section.guarded;
     match outcome {
-        Outcome::Success => core.totals.successful += 1,
-        Outcome::Failure => core.totals.failed += 1,
-        Outcome::Ignored => core.totals.ignored += 1,
+        Outcome::Success => guarded.totals.successful += 1,
+        Outcome::Failure => guarded.totals.failed += 1,
+        Outcome::Ignored => guarded.totals.ignored += 1,
     }
-    let is_slow = elapsed > core.engine.config().slow_call_nanos;
-    core.totals.slow += u64::from(is_slow && outcome != Outcome::Ignored);
-    turn.tell(|| {
+    let is_slow = elapsed > guarded.engine.config().slow_call_nanos;
+    guarded.totals.slow += u64::from(is_slow && outcome != Outcome::Ignored);
+    section.tell(|| {
         let elapsed = Duration::from_nanos(elapsed);
         match outcome {
             Outcome::Success => CircuitBreakerEventKind::Success { elapsed },
@@ -416,8 +472,8 @@ fn count(turn: &mut Turn<'_>, outcome: Outcome, elapsed: u64, kinds: &'static [&
 impl fmt::Debug for CircuitBreaker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CircuitBreaker")
-            .field("name", &self.inner.name)
-            .field("state", &self.inner.word().state())
+            .field("name", &self.shared.name)
+            .field("state", &self.shared.word().state())
             .finish_non_exhaustive()
     }
 }

@@ -11,13 +11,14 @@ use super::{
     streaks::Streaks,
     window::{Call, Shape, Window},
 };
+use crate::clock::saturating_nanos;
 
 /// The decisions of a circuit breaker, as a state machine that knows no clock, lock or listener.
 ///
-/// Time comes in as nanoseconds with every call. It may stand still; where it goes back, the latest
-/// time seen counts. What happened goes out as [`Effect`]s, in order. Every entry that changes
-/// something first runs the timers that are due, so a late entry finds what an early one would
-/// have left.
+/// Time comes in as nanoseconds. It may stand still; where it goes back, the latest time seen
+/// counts. What happened goes out as [`Effect`]s, in order. Whoever is about to change something
+/// calls [`run_due`](Engine::run_due) first, which sets the time of the change and runs the timers
+/// that are due: a late change finds what an early one would have left.
 #[derive(Debug)]
 pub(super) struct Engine {
     config: Arc<CircuitBreakerConfig>,
@@ -138,7 +139,7 @@ impl Engine {
             hop += 1;
         }
         if self.phase.state() == State::HalfOpen {
-            self.probes.expire(nanos(self.config.probe_lease()), self.now);
+            self.probes.expire(saturating_nanos(self.config.probe_lease()), self.now);
         }
     }
 
@@ -165,12 +166,8 @@ impl Engine {
 /// Calls that hold an admission.
 impl Engine {
     /// Lets a call in; a half-open breaker lends it a slot, which it must bring back.
-    pub(super) fn enter(
-        &mut self,
-        now: u64,
-        effects: &mut Effects,
-    ) -> Result<Option<Slot>, Refusal> {
-        if !self.pass_gate(now, effects)? {
+    pub(super) fn enter(&mut self, effects: &mut Effects) -> Result<Option<Slot>, Refusal> {
+        if !self.pass_gate(effects)? {
             return Ok(None);
         }
         let slot = self.probes.lend(self.now);
@@ -179,76 +176,59 @@ impl Engine {
 
     /// Takes note of how a call ended that was let in during the stay `generation`.
     ///
-    /// A result that comes late, after another state was entered or after its slot was lost, says
-    /// nothing about the present and changes nothing.
+    /// A result that comes after another state was entered says nothing about the present and
+    /// changes nothing. One that comes after its slot was lost counts: a breaker whose probes all
+    /// outlast their lease would never decide without it.
     pub(super) fn exit(
         &mut self,
         generation: u64,
         slot: Option<Slot>,
         ending: Ending<'_>,
-        now: u64,
         effects: &mut Effects,
     ) {
-        self.run_due(now, effects);
-        if !self.is_timely(generation, slot) {
+        if generation != self.generation() {
             return;
         }
+        let holds_slot = slot.is_some_and(|slot| self.probes.end_lease(slot));
         match ending.outcome {
             Outcome::Success => self.record(false, ending, effects),
             Outcome::Failure => self.record(true, ending, effects),
-            Outcome::Ignored if slot.is_some() => self.probes.give_back(),
+            Outcome::Ignored if holds_slot => self.probes.give_back(),
             Outcome::Ignored => {}
         }
         if ending.open_for > 0 && self.state() == State::Closed {
-            let wait = ending.open_for.min(nanos(self.config.open_for_max()));
+            let wait = ending.open_for.min(saturating_nanos(self.config.open_for_max()));
             self.enter_state(State::Open, self.now, Some(wait), effects);
         }
     }
 
     /// Takes back the slot of a call that was dropped before it ended.
-    pub(super) fn cancel(
-        &mut self,
-        generation: u64,
-        slot: Option<Slot>,
-        now: u64,
-        effects: &mut Effects,
-    ) {
-        self.run_due(now, effects);
-        if slot.is_some() && self.is_timely(generation, slot) {
+    pub(super) fn cancel(&mut self, generation: u64, slot: Option<Slot>) {
+        if generation == self.generation() && slot.is_some_and(|slot| self.probes.end_lease(slot)) {
             self.probes.give_back();
         }
-    }
-
-    fn is_timely(&mut self, generation: u64, slot: Option<Slot>) -> bool {
-        generation == self.generation() && slot.is_none_or(|slot| self.probes.end_lease(slot))
     }
 }
 
 /// Calls that are tied to nothing, as Resilience4j's: they count in the state that they meet.
 impl Engine {
-    pub(super) fn try_acquire_permission(
-        &mut self,
-        now: u64,
-        effects: &mut Effects,
-    ) -> Result<(), Refusal> {
-        if !self.pass_gate(now, effects)? || self.probes.take() {
+    pub(super) fn try_acquire_permission(&mut self, effects: &mut Effects) -> Result<(), Refusal> {
+        if !self.pass_gate(effects)? || self.probes.take() {
             return Ok(());
         }
         Err(self.refuse(None))
     }
 
-    pub(super) fn on_ending(&mut self, ending: Ending<'_>, now: u64, effects: &mut Effects) {
+    pub(super) fn on_ending(&mut self, ending: Ending<'_>, effects: &mut Effects) {
         match ending.outcome {
-            Outcome::Ignored => self.release_permission(now, effects),
+            Outcome::Ignored => self.release_permission(),
             outcome => {
-                self.run_due(now, effects);
                 self.record(outcome == Outcome::Failure, ending, effects);
             }
         }
     }
 
-    pub(super) fn release_permission(&mut self, now: u64, effects: &mut Effects) {
-        self.run_due(now, effects);
+    pub(super) fn release_permission(&mut self) {
         if self.state() == State::HalfOpen {
             self.probes.give_back();
         }
@@ -264,10 +244,8 @@ impl Engine {
         &mut self,
         to: State,
         open_for: Option<u64>,
-        now: u64,
         effects: &mut Effects,
     ) -> Result<(), State> {
-        self.run_due(now, effects);
         let from = self.state();
         if !from.can_become(to) {
             return Err(from);
@@ -276,21 +254,14 @@ impl Engine {
         Ok(())
     }
 
-    pub(super) fn reset(&mut self, now: u64, effects: &mut Effects) {
-        self.run_due(now, effects);
+    pub(super) fn reset(&mut self, effects: &mut Effects) {
         self.enter_state(State::Closed, self.now, None, effects);
         effects.push(Effect::Reset);
     }
 
     /// Goes on with other settings: state, time left, probes and, where its shape stays, the
     /// window are kept.
-    pub(super) fn reconfigure(
-        &mut self,
-        config: Arc<CircuitBreakerConfig>,
-        now: u64,
-        effects: &mut Effects,
-    ) {
-        self.run_due(now, effects);
+    pub(super) fn reconfigure(&mut self, config: Arc<CircuitBreakerConfig>) {
         let old = std::mem::replace(&mut self.config, config);
         let shape = self.shape();
         if let Some(window) = &mut self.tally.window
@@ -312,8 +283,7 @@ impl Engine {
 
 impl Engine {
     /// Whether a call that passes needs a probe's slot.
-    fn pass_gate(&mut self, now: u64, effects: &mut Effects) -> Result<bool, Refusal> {
-        self.run_due(now, effects);
+    fn pass_gate(&mut self, effects: &mut Effects) -> Result<bool, Refusal> {
         match self.state() {
             State::Closed | State::Disabled | State::MetricsOnly => Ok(false),
             State::HalfOpen => Ok(true),
@@ -492,10 +462,6 @@ impl Engine {
         let sums = window.sums(now);
         Snapshot { rates: Rates::of(&sums, minimum), sums, not_permitted: self.tally.not_permitted }
     }
-}
-
-fn nanos(duration: std::time::Duration) -> u64 {
-    crate::clock::saturating_nanos(duration)
 }
 
 #[cfg(test)]

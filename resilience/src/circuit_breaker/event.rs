@@ -75,7 +75,7 @@ pub enum CircuitBreakerEventKind {
 }
 
 impl CircuitBreakerEventKind {
-    /// Resilience4j's name of the type.
+    /// Returns Resilience4j's name of the type.
     pub const fn type_name(&self) -> &'static str {
         match self {
             Self::Success { .. } => "SUCCESS",

@@ -7,13 +7,12 @@ use super::{
 pub(super) fn effects(name: &str, effects: &Effects) {
     for effect in effects {
         let Effect::Transition { from, to, before, .. } = effect else { continue };
-        let (from, to) = (from.as_str(), to.as_str());
         let (failure_rate, slow_call_rate) = (before.rates.failure, before.rates.slow);
-        if to == State::Open.as_str() {
+        if *to == State::Open {
             tracing::warn!(
                 circuit_breaker = name,
-                from,
-                to,
+                from = from.as_str(),
+                to = to.as_str(),
                 failure_rate,
                 slow_call_rate,
                 "circuit breaker opened"
@@ -21,8 +20,8 @@ pub(super) fn effects(name: &str, effects: &Effects) {
         } else {
             tracing::info!(
                 circuit_breaker = name,
-                from,
-                to,
+                from = from.as_str(),
+                to = to.as_str(),
                 failure_rate,
                 slow_call_rate,
                 "circuit breaker changed state"

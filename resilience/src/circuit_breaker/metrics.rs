@@ -4,11 +4,11 @@ use super::engine::View;
 
 /// What a circuit breaker has counted.
 ///
-/// Everything but [`totals`](Metrics::totals) is of the present state: entering a state starts
+/// Everything but [`totals`](CircuitBreakerMetrics::totals) is of the present state: entering a state starts
 /// anew, except that OPEN goes on with the counts of the state before it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub struct Metrics {
+pub struct CircuitBreakerMetrics {
     /// Failed calls in percent of those in the window; -1 while there are too few.
     pub failure_rate: f32,
     /// Slow calls in percent of those in the window; -1 while there are too few.
@@ -55,7 +55,7 @@ pub struct Totals {
     pub transitions: u64,
 }
 
-impl Metrics {
+impl CircuitBreakerMetrics {
     pub(super) fn new(view: &View, totals: Totals, now: u64) -> Self {
         let View { snapshot, entered_at, transitions, .. } = view;
         let sums = &snapshot.sums;

@@ -22,10 +22,24 @@
 //!   place back and counts as nothing; a panic of the call counts as a failure.
 //! - A call that was let in by one state and ends in a later one changes nothing there: it shows in
 //!   [`Totals`] only. The untied methods (see below) count wherever they come, as Resilience4j's do.
-//! - A probe that does not return loses its place after `probe_lease`.
+//! - A probe that does not return loses its place to another one after `probe_lease`. Should it
+//!   return after all while the breaker is still `HALF_OPEN`, its result counts.
 //! - A timer ends with the state that set it, also on [`reset`](CircuitBreaker::reset).
 //! - OPEN entered from DISABLED or `FORCED_OPEN` has an empty window of the configured size.
 //! - Looking at a breaker changes nothing.
+//!
+//! # Changes that come by themselves
+//!
+//! With `automatic_transition_from_open_to_half_open_enabled` or
+//! `max_wait_duration_in_half_open_state`, time alone changes the state. Whoever looks at the
+//! breaker sees it at once; listeners hear of it at its time if the state that ends was entered on
+//! a tokio runtime, where a task then waits for it, and with the next call otherwise.
+//!
+//! The runtime must have time enabled, as `#[tokio::main]` and [`enable_time`] do it. On one that
+//! has not, it is as without runtime: tokio's panic about it is caught, so that the panic hook
+//! hears of it once for the runtime; with `panic = "abort"` it ends the process.
+//!
+//! [`enable_time`]: tokio::runtime::Builder::enable_time
 //!
 //! # By hand
 //!
@@ -41,10 +55,12 @@
 //! [`on_result_failure`]: CircuitBreaker::on_result_failure
 //! [`release_permission`]: CircuitBreaker::release_permission
 
+mod admission;
 mod breaker;
 mod config;
 mod engine;
 mod event;
+mod in_flight;
 #[cfg(feature = "tracing")]
 mod log;
 mod metrics;
@@ -52,11 +68,12 @@ mod open_wait;
 mod permit;
 mod phase;
 mod probes;
+mod report;
+mod section;
 mod snapshot;
 mod state;
 mod streaks;
 mod timer;
-mod turn;
 mod window;
 mod word;
 
@@ -66,8 +83,9 @@ pub use config::{
     SlidingWindowType,
 };
 pub use event::{CircuitBreakerEvent, CircuitBreakerEventKind};
-pub use metrics::{Metrics, Totals};
-pub use permit::{Outcome, Permit};
+pub use metrics::{CircuitBreakerMetrics, Totals};
+pub use permit::Permit;
 pub use state::{IllegalTransition, State, UnknownState};
 
-pub(crate) use permit::{Admission, Report};
+pub(crate) use admission::Admission;
+pub(crate) use report::{Answers, Outcome, Report};

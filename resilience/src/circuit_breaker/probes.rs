@@ -3,7 +3,7 @@ use std::collections::VecDeque;
 /// The probes of one stay in `HALF_OPEN`: how many may still start, and who holds a slot.
 ///
 /// A slot that was taken with [`lend`](Probes::lend) is leased: the holder names it when it comes
-/// back, and loses it when it stays away for too long. [`take`](Probes::take) and
+/// back, and somebody else may have it when the holder stays away for too long. [`take`](Probes::take) and
 /// [`give_back`](Probes::give_back) only count.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Probes {

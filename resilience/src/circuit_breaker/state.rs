@@ -37,7 +37,7 @@ impl State {
         State::MetricsOnly,
     ];
 
-    /// Resilience4j's name of the state, such as `HALF_OPEN`.
+    /// Returns Resilience4j's name of the state, such as `HALF_OPEN`.
     pub const fn as_str(self) -> &'static str {
         match self {
             State::Closed => "CLOSED",
@@ -49,7 +49,7 @@ impl State {
         }
     }
 
-    /// Whether a breaker may go from this state to `to`.
+    /// Returns whether a breaker may go from this state to `to`.
     ///
     /// A closed breaker does not become half-open, and a metrics-only one neither opens nor
     /// becomes half-open. Everything else is allowed, also from a state to itself.

@@ -1,11 +1,16 @@
 use std::{
+    panic::catch_unwind,
     sync::{Arc, Weak},
     time::Duration,
 };
 
-use tokio::{runtime::Handle, sync::Notify};
+use parking_lot::Mutex;
+use tokio::{
+    runtime::{Handle, Id},
+    sync::Notify,
+};
 
-use super::{breaker::Inner, turn::Turn};
+use super::{breaker::Shared, section::Section};
 use crate::Clock;
 
 /// The task that makes a change of state come at its time also when no call does.
@@ -17,6 +22,8 @@ pub(super) struct Timer {
     /// Wakes the task. The task holds the other reference, so with one left the task is gone, for
     /// instance with its runtime.
     bell: Option<Arc<Notify>>,
+    /// The stay and its end that the task was last told of.
+    plan: (u64, Option<u64>),
 }
 
 /// What is to be done about the task once the breaker's lock is released.
@@ -26,8 +33,14 @@ pub(super) enum Errand {
 }
 
 impl Timer {
-    /// Follows a new stay in a state, which time alone will end at `due` if that is set.
-    pub(super) fn plan(&mut self, due: Option<u64>) -> Option<Errand> {
+    /// Follows a stay in a state, which time alone will end at `due` if that is set.
+    ///
+    /// Other settings can give a stay another end, so it is no matter of entering a state only.
+    pub(super) fn plan(&mut self, generation: u64, due: Option<u64>) -> Option<Errand> {
+        let plan = (generation, due);
+        if std::mem::replace(&mut self.plan, plan) == plan {
+            return None;
+        }
         if let Some(bell) = &self.bell
             && Arc::strong_count(bell) > 1
         {
@@ -56,7 +69,7 @@ impl Drop for Timer {
 }
 
 impl Errand {
-    pub(super) fn run(self, inner: &Arc<Inner>) {
+    pub(super) fn run(self, shared: &Arc<Shared>) {
         match self {
             Errand::Wake(bell) => {
                 if let Some(bell) = bell.upgrade() {
@@ -64,13 +77,35 @@ impl Errand {
                 }
             }
             Errand::Spawn(runtime, bell) => {
-                runtime.spawn(watch(Arc::downgrade(inner), bell));
+                if can_sleep(&shared.clock, runtime.id()) {
+                    runtime.spawn(watch(Arc::downgrade(shared), bell));
+                }
             }
         }
     }
 }
 
-async fn watch(breaker: Weak<Inner>, bell: Arc<Notify>) {
+/// Whether a task on the present runtime could wait on this clock: tokio's time may be off there.
+///
+/// There is no asking tokio: it panics. That happens here, where it is caught, and once for each
+/// runtime, because the panic hook hears of it all the same.
+fn can_sleep(clock: &Clock, runtime: Id) -> bool {
+    static WITHOUT_TIME: Mutex<Vec<Id>> = Mutex::new(Vec::new());
+    if !clock.is_same(&Clock::system()) {
+        return true;
+    }
+    if WITHOUT_TIME.lock().contains(&runtime) {
+        return false;
+    }
+    // Not under the lock: the hook is the user's and may use a breaker.
+    let has_time = catch_unwind(|| tokio::time::sleep(Duration::ZERO)).is_ok();
+    if !has_time {
+        WITHOUT_TIME.lock().push(runtime);
+    }
+    has_time
+}
+
+async fn watch(breaker: Weak<Shared>, bell: Arc<Notify>) {
     while let Some((clock, wait)) = catch_up(&breaker) {
         tokio::select! {
             () = clock.sleep(wait) => {}
@@ -80,16 +115,16 @@ async fn watch(breaker: Weak<Inner>, bell: Arc<Notify>) {
 }
 
 /// Applies what is due and returns the wait for what comes next; `None` ends the task.
-fn catch_up(breaker: &Weak<Inner>) -> Option<(Clock, Duration)> {
-    let inner = breaker.upgrade()?;
-    let clock = inner.clock.clone();
+fn catch_up(breaker: &Weak<Shared>) -> Option<(Clock, Duration)> {
+    let shared = breaker.upgrade()?;
+    let clock = shared.clock.clone();
     let now = clock.now();
-    let mut turn = Turn::begin(&inner, now);
-    let due = turn.core.engine.next_timer();
+    let mut section = Section::begin(&shared, now);
+    let due = section.guarded.engine.next_timer();
     if due.is_none() {
         // Under the lock, so that whoever sets a new timer finds no task and starts one.
-        turn.core.timer.forget();
+        section.guarded.timer.forget();
     }
-    turn.finish();
+    section.finish();
     Some((clock, Duration::from_nanos(due?.saturating_sub(now))))
 }

@@ -149,7 +149,8 @@ mod tests {
 
     #[test]
     fn an_open_breaker_is_not_retried_unless_the_list_says_so() {
-        let open = CallNotPermitted::new("b".into(), "OPEN", None).into();
+        let open =
+            CallNotPermitted::new("b".into(), crate::circuit_breaker::State::Open, None).into();
         let mut progress = Progress::new(3);
         assert_eq!(progress.on_error(&config(3), refusal(&open), 0.0), Step::Stop);
         let config = RetryConfig::builder().retry_errors(["call_not_permitted"]).build().unwrap();

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     CircuitBreaker, Rules,
-    circuit_breaker::{Admission, Outcome, Report},
+    circuit_breaker::{Admission, Report},
     error::{CallError, Error},
     retry::Progress,
 };
@@ -136,9 +136,7 @@ impl Drop for Pass {
         {
             let now = self.layers.clock.now();
             if self.polling {
-                let report =
-                    Report { outcome: Outcome::Failure, kinds: &["panic"], open_for: None };
-                breaker.exit(admission, report, now);
+                breaker.exit(admission, Report::panic(), now);
             } else {
                 breaker.cancel(admission, now);
             }

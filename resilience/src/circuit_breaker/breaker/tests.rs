@@ -210,7 +210,7 @@ async fn the_task_keeps_no_breaker_alive_and_goes_with_it() {
     let (breaker, _hand) = automatic();
     breaker.transition_to(State::Open).unwrap();
     give_tasks_a_turn().await;
-    assert_eq!(Arc::strong_count(&breaker.inner), 1);
+    assert_eq!(Arc::strong_count(&breaker.shared), 1);
     drop(breaker);
     give_tasks_a_turn().await;
     assert_eq!(Handle::current().metrics().num_alive_tasks(), 0);
@@ -226,6 +226,120 @@ async fn a_breaker_that_starts_open_has_its_timer_too() {
     hand.advance(SECOND);
     give_tasks_a_turn().await;
     assert_eq!(types(&heard), ["STATE_TRANSITION"]);
+}
+
+#[test]
+fn a_reload_changes_how_many_events_are_kept() {
+    let (breaker, _hand) = breaker(|config| config);
+    for _ in 0..3 {
+        breaker.reset();
+    }
+    let smaller = CircuitBreakerConfig::builder().event_consumer_buffer_size(2).build().unwrap();
+    breaker.reconfigure(smaller);
+    assert_eq!(breaker.events().recent().len(), 2);
+}
+
+#[tokio::test]
+async fn a_timer_follows_a_reload_of_the_settings() {
+    let (breaker, hand) = breaker(|config| config);
+    let heard = heard(&breaker);
+    breaker.transition_to(State::Open).unwrap();
+    hand.advance(SECOND / 2);
+    breaker.reconfigure(CircuitBreakerConfig::clone(&automatic().0.config()));
+    give_tasks_a_turn().await;
+    hand.advance(SECOND / 2);
+    give_tasks_a_turn().await;
+    assert_eq!(types(&heard), ["STATE_TRANSITION"; 2]);
+}
+
+#[tokio::test]
+async fn a_reload_that_makes_a_change_of_state_due_is_told_without_a_call() {
+    let (breaker, hand) = breaker(|config| config);
+    let heard = heard(&breaker);
+    breaker.transition_to(State::Open).unwrap();
+    hand.advance(SECOND);
+    breaker.reconfigure(CircuitBreakerConfig::clone(&automatic().0.config()));
+    give_tasks_a_turn().await;
+    assert_eq!(types(&heard), ["STATE_TRANSITION"; 2]);
+}
+
+#[tokio::test]
+async fn a_reload_without_automatic_transition_sends_the_task_home() {
+    let (twin, _hand) = breaker(|config| config);
+    let (breaker, _hand) = automatic();
+    breaker.transition_to(State::Open).unwrap();
+    give_tasks_a_turn().await;
+    breaker.reconfigure(CircuitBreakerConfig::clone(&twin.config()));
+    give_tasks_a_turn().await;
+    assert_eq!(Handle::current().metrics().num_alive_tasks(), 0);
+}
+
+#[test]
+fn a_runtime_without_time_gets_no_timer_and_hears_of_it_once() {
+    let me = std::thread::current().id();
+    let panics = Arc::new(AtomicU64::new(0));
+    let counter = Arc::clone(&panics);
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if std::thread::current().id() == me {
+            counter.fetch_add(1, Ordering::Relaxed);
+        } else {
+            hook(info);
+        }
+    }));
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        for name in ["a", "b"] {
+            let config = automatic().0.config();
+            let breaker = CircuitBreaker::new(name, CircuitBreakerConfig::clone(&config));
+            for _ in 0..3 {
+                breaker.transition_to(State::Open).unwrap();
+                give_tasks_a_turn().await;
+                breaker.reset();
+            }
+        }
+        let (breaker, hand) = automatic();
+        let heard = heard(&breaker);
+        breaker.transition_to(State::Open).unwrap();
+        give_tasks_a_turn().await;
+        hand.advance(SECOND);
+        give_tasks_a_turn().await;
+        assert_eq!(types(&heard), ["STATE_TRANSITION"; 2], "a clock by hand needs no timers");
+    });
+    assert_eq!(panics.load(Ordering::Relaxed), 1);
+}
+
+#[tokio::test]
+async fn a_call_counts_as_the_lists_say_and_as_in_a_stack() {
+    let lists = |record: &'static [&'static str], ignore: &'static [&'static str]| {
+        move |config: crate::circuit_breaker::CircuitBreakerConfigBuilder| {
+            config.record_errors(record.iter().copied()).ignore_errors(ignore.iter().copied())
+        }
+    };
+    let fails = || async { Err::<(), _>(std::io::Error::from(std::io::ErrorKind::TimedOut)) };
+    let rules = [Rules::new(), Rules::new().kinds(), Rules::new().record(|_| false)];
+    for (record, ignore) in [(&[][..], &[][..]), (&["io"], &[]), (&["other"], &[]), (&[], &["io"])]
+    {
+        for rules in &rules {
+            let (alone, _hand) = breaker(lists(record, ignore));
+            let (stacked, _hand) = breaker(lists(record, ignore));
+            alone.call_with(rules, fails()).await.unwrap_err();
+            let stack = crate::Stack::builder().circuit_breaker(stacked.clone()).build();
+            stack.call_with(rules, fails).await.unwrap_err();
+            assert_eq!(alone.metrics(), stacked.metrics());
+        }
+    }
+    let (breaker, _hand) = breaker(lists(&[], &["io"]));
+    breaker.call_with(&rules[1], fails()).await.unwrap_err();
+    assert_eq!(breaker.metrics().totals.ignored, 1);
+}
+
+#[tokio::test]
+async fn a_call_without_rules_is_not_on_a_record_list() {
+    let (breaker, _hand) = breaker(|config| config.record_errors(["io"]));
+    breaker.call(async { Err::<(), _>("something else") }).await.unwrap_err();
+    breaker.on_error(SECOND, &[]);
+    assert_eq!(breaker.metrics().totals.successful, 2);
 }
 
 #[test]

@@ -30,58 +30,69 @@ macro_rules! setters {
 }
 
 setters! {
-    /// Sets the percentage of failed calls from which the breaker opens: above 0, up to 100.
+    /// Sets the percentage of failed calls from which the breaker opens: above 0, up to 100; 50 by
+    /// default.
     failure_rate_threshold(percent: f64) = Value::Float(percent);
-    /// Sets the percentage of slow calls from which the breaker opens: above 0, up to 100.
+    /// Sets the percentage of slow calls from which the breaker opens: above 0, up to 100; 100 by
+    /// default.
     slow_call_rate_threshold(percent: f64) = Value::Float(percent);
-    /// Sets the duration beyond which a call is slow.
+    /// Sets the duration beyond which a call is slow; 60 s by default.
     slow_call_duration_threshold(duration: Duration) = Value::Duration(duration);
-    /// Sets whether the window holds calls or seconds.
+    /// Sets whether the window holds calls or seconds; calls by default.
     sliding_window_type(kind: SlidingWindowType) = Value::Word(kind.as_str().to_owned());
-    /// Sets how many calls or seconds the window holds.
+    /// Sets how many calls or seconds the window holds: 1 to 1,000,000; 100 by default.
     sliding_window_size(size: u32) = Value::Integer(size.into());
-    /// Sets how many calls the window must hold before it has rates.
+    /// Sets how many calls the window must hold before it has rates; 100 by default.
     minimum_number_of_calls(calls: u32) = Value::Integer(calls.into());
-    /// Sets how many probes a half-open breaker lets through.
+    /// Sets how many probes a half-open breaker lets through: 1 to 1,000,000; 10 by default.
     permitted_number_of_calls_in_half_open_state(calls: u32) = Value::Integer(calls.into());
-    /// Sets how long the breaker stays open; whole milliseconds count.
+    /// Sets how long the breaker stays open, in whole milliseconds; 60 s by default.
     wait_duration_in_open_state(wait: Duration) = Value::Duration(wait);
-    /// Sets how long the breaker may stay half-open; zero is without limit.
+    /// Sets how long the breaker may stay half-open; below 1 ms, as by default, is without limit.
     max_wait_duration_in_half_open_state(wait: Duration) = Value::Duration(wait);
-    /// Sets where a half-open breaker goes when its longest wait is over: OPEN or CLOSED.
+    /// Sets where a half-open breaker goes when its longest wait is over: OPEN, the default, or
+    /// CLOSED.
     transition_to_state_after_wait_duration(state: State) = Value::Word(state.to_string());
-    /// Sets the state that the breaker is created in.
+    /// Sets the state that the breaker is created in; CLOSED by default.
     initial_state(state: State) = Value::Word(state.to_string());
-    /// Sets whether the breaker becomes half-open as soon as the wait is over.
+    /// Sets whether the breaker becomes half-open as soon as the wait is over; by default it does
+    /// with the first call after it.
+    ///
+    /// Listeners hear of it in time where there is a tokio runtime with time enabled; see the
+    /// [module](mod@crate::circuit_breaker#changes-that-come-by-themselves).
     automatic_transition_from_open_to_half_open_enabled(on: bool) = Value::Bool(on);
-    /// Sets whether the open time grows with every failed recovery.
+    /// Sets whether the open time grows with every failed recovery; off by default.
     enable_exponential_backoff(on: bool) = Value::Bool(on);
-    /// Sets by what the open time grows.
+    /// Sets the factor by which the open time grows: above 0; 1.5 by default.
     exponential_backoff_multiplier(multiplier: f64) = Value::Float(multiplier);
-    /// Sets what the open time grows to at most.
+    /// Sets what the open time grows to at most, from 1 ms; without limit by default.
     exponential_max_wait_duration_in_open_state(wait: Duration) = Value::Duration(wait);
-    /// Sets whether the open time is spread at random.
+    /// Sets whether the open time is spread at random; off by default.
     enable_randomized_wait(on: bool) = Value::Bool(on);
-    /// Sets by what fraction, up and down, the open time is spread.
+    /// Sets by what fraction, up and down, the open time is spread: from 0, below 1; 0.5 by default.
     randomized_wait_factor(factor: f64) = Value::Float(factor);
-    /// Sets when a half-open breaker decides.
+    /// Sets when a half-open breaker decides; eagerly by default.
     half_open_evaluation(evaluation: HalfOpenEvaluation) =
         Value::Word(evaluation.as_str().to_owned());
-    /// Sets the percentage of failed probes from which a half-open breaker reopens.
+    /// Sets the percentage of failed probes from which a half-open breaker reopens: above 0, up to
+    /// 100; the failure rate threshold by default.
     half_open_failure_rate_threshold(percent: f64) = Value::Float(percent);
-    /// Sets how many successes in a row close a half-open breaker.
+    /// Sets how many successes in a row close a half-open breaker: 1 to the number of permitted
+    /// probes; by default there is no such rule.
     half_open_success_threshold(successes: u32) = Value::Integer(successes.into());
-    /// Sets whether rates or failures in a row open the breaker.
+    /// Sets whether rates or failures in a row open the breaker; rates by default.
     failure_counting(counting: FailureCounting) = Value::Word(counting.as_str().to_owned());
-    /// Sets how many failures in a row open the breaker, whatever their kind.
+    /// Sets how many failures in a row open the breaker, whatever their kind; 5 by default.
     consecutive_failures(failures: u32) = Value::Integer(failures.into());
-    /// Sets after what time a half-open probe that has not returned loses its slot.
+    /// Sets after what time a half-open probe that has not returned loses its slot, from 1 ms; 60 s
+    /// by default. Its result still counts.
     probe_lease(lease: Duration) = Value::Duration(lease);
-    /// Sets the longest time for which an error may ask the breaker to open.
+    /// Sets the longest time for which an error may ask the breaker to open, from 1 ms; 10 min by
+    /// default.
     open_for_max(max: Duration) = Value::Duration(max);
-    /// Sets how many recent events the breaker keeps.
+    /// Sets how many recent events the breaker keeps: 1 to 100,000; 100 by default.
     event_consumer_buffer_size(events: u32) = Value::Integer(events.into());
-    /// Sets whether the breaker acts at all.
+    /// Sets whether the breaker acts at all; on by default.
     enabled(on: bool) = Value::Bool(on);
 }
 
@@ -90,13 +101,15 @@ impl CircuitBreakerConfigBuilder {
         Self { draft: Draft::new(Pattern::CircuitBreaker) }
     }
 
-    /// Sets the error kinds that count as failures; an empty list is all of them.
+    /// Sets the error kinds that count as failures; an empty list, the default, is all of them.
+    ///
+    /// With a list, errors that are not on it count as successes, also those of no known kind.
     pub fn record_errors<K: Into<String>>(mut self, kinds: impl IntoIterator<Item = K>) -> Self {
         self.draft.set("record_errors", list(kinds));
         self
     }
 
-    /// Sets the error kinds that count neither as failure nor as success.
+    /// Sets the error kinds that count neither as failure nor as success; none by default.
     pub fn ignore_errors<K: Into<String>>(mut self, kinds: impl IntoIterator<Item = K>) -> Self {
         self.draft.set("ignore_errors", list(kinds));
         self

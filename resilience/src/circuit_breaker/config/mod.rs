@@ -10,10 +10,12 @@ use resilience_settings::{Pattern, Value};
 pub use builder::CircuitBreakerConfigBuilder;
 pub use words::{FailureCounting, HalfOpenEvaluation, SlidingWindowType};
 
-use super::{Outcome, State, open_wait::OpenWait, window::Shape};
+use super::{Answers, Outcome, State, open_wait::OpenWait, window::Shape};
 use crate::{
+    Error, Facts,
     clock::saturating_nanos,
     config::{Problem, Settings},
+    kind::is_listed,
 };
 
 /// How a circuit breaker decides. Checked when it is made, and cheap to clone.
@@ -113,7 +115,7 @@ impl Default for CircuitBreakerConfig {
 }
 
 impl CircuitBreakerConfig {
-    /// A builder that starts from the defaults.
+    /// Returns a builder that starts from the defaults.
     pub fn builder() -> CircuitBreakerConfigBuilder {
         CircuitBreakerConfigBuilder::new()
     }
@@ -198,127 +200,129 @@ impl CircuitBreakerConfig {
 
 /// What each setting is.
 impl CircuitBreakerConfig {
-    /// Percentage of failed calls from which the breaker opens.
+    /// Returns the percentage of failed calls from which the breaker opens.
     pub fn failure_rate_threshold(&self) -> f32 {
         self.failure_rate_threshold
     }
 
-    /// Percentage of slow calls from which the breaker opens.
+    /// Returns the percentage of slow calls from which the breaker opens.
     pub fn slow_call_rate_threshold(&self) -> f32 {
         self.slow_call_rate_threshold
     }
 
-    /// A call that takes longer than this is slow.
+    /// Returns the duration beyond which a call is slow.
     pub fn slow_call_duration_threshold(&self) -> Duration {
         Duration::from_nanos(self.slow_call_nanos)
     }
 
-    /// Whether the window holds calls or seconds.
+    /// Returns whether the window holds calls or seconds.
     pub fn sliding_window_type(&self) -> SlidingWindowType {
         self.sliding_window_type
     }
 
-    /// How many calls or seconds the window holds.
+    /// Returns how many calls or seconds the window holds.
     pub fn sliding_window_size(&self) -> u32 {
         self.sliding_window_size
     }
 
-    /// How many calls the window must hold before it has rates.
+    /// Returns how many calls the window must hold before it has rates.
     ///
     /// A count window never needs more than it can hold, and probes never more than are permitted.
     pub fn minimum_number_of_calls(&self) -> u32 {
         self.minimum_number_of_calls
     }
 
-    /// How many probes a half-open breaker lets through.
+    /// Returns how many probes a half-open breaker lets through.
     pub fn permitted_number_of_calls_in_half_open_state(&self) -> u32 {
         self.permitted_number_of_calls_in_half_open_state
     }
 
-    /// How long the breaker stays open, before growth or jitter.
+    /// Returns how long the breaker stays open, before growth or jitter.
     pub fn wait_duration_in_open_state(&self) -> Duration {
         self.wait_duration_in_open_state
     }
 
-    /// How long the breaker may stay half-open; below a millisecond is without limit.
+    /// Returns how long the breaker may stay half-open; below a millisecond is without limit.
     pub fn max_wait_duration_in_half_open_state(&self) -> Duration {
         self.max_wait_duration_in_half_open_state
     }
 
-    /// Where a half-open breaker goes when its longest wait is over.
+    /// Returns where a half-open breaker goes when its longest wait is over.
     pub fn transition_to_state_after_wait_duration(&self) -> State {
         self.transition_to_state_after_wait_duration
     }
 
-    /// The state that the breaker is created in.
+    /// Returns the state that the breaker is created in.
     pub fn initial_state(&self) -> State {
         self.initial_state
     }
 
-    /// Whether the breaker becomes half-open as soon as the wait is over.
+    /// Returns whether the breaker becomes half-open as soon as the wait is over.
     pub fn automatic_transition_from_open_to_half_open_enabled(&self) -> bool {
         self.automatic_transition_from_open_to_half_open_enabled
     }
 
-    /// The error kinds that count as failures; none listed is all of them.
+    /// Returns the error kinds that count as failures; none listed is all of them.
     pub fn record_errors(&self) -> &[String] {
         &self.record_errors
     }
 
-    /// The error kinds that count neither as failure nor as success.
+    /// Returns the error kinds that count neither as failure nor as success.
     pub fn ignore_errors(&self) -> &[String] {
         &self.ignore_errors
     }
 
-    /// When a half-open breaker decides.
+    /// Returns when a half-open breaker decides.
     pub fn half_open_evaluation(&self) -> HalfOpenEvaluation {
         self.half_open_evaluation
     }
 
-    /// Percentage of failed probes from which a half-open breaker reopens.
+    /// Returns the percentage of failed probes from which a half-open breaker reopens.
     pub fn half_open_failure_rate_threshold(&self) -> f32 {
         self.half_open_failure_rate_threshold.unwrap_or(self.failure_rate_threshold)
     }
 
-    /// How many successes in a row close a half-open breaker, if that rule is set.
+    /// Returns how many successes in a row close a half-open breaker, if that rule is set.
     ///
     /// Under [`FailureCounting::Consecutive`] without half-open rules of its own it is 1.
     pub fn half_open_success_threshold(&self) -> Option<u32> {
         self.half_open_success_threshold.or(self.half_open_counts_in_a_row().then_some(1))
     }
 
-    /// Whether rates or failures in a row open the breaker.
+    /// Returns whether rates or failures in a row open the breaker.
     pub fn failure_counting(&self) -> FailureCounting {
         self.failure_counting
     }
 
-    /// How many failures in a row open the breaker, for kinds without a number of their own.
+    /// Returns how many failures in a row open the breaker, for kinds without a number of their
+    /// own.
     pub fn consecutive_failures(&self) -> u32 {
         self.failure_streaks.others
     }
 
-    /// How many failures of this kind in a row open the breaker.
+    /// Returns how many failures of this kind in a row open the breaker.
     pub fn consecutive_failures_of(&self, kind: &str) -> u32 {
         let listed = self.failure_streaks.of_kinds.iter().find(|(name, _)| **name == *kind);
         listed.map_or(self.failure_streaks.others, |(_, limit)| *limit)
     }
 
-    /// A half-open probe that has not returned after this long loses its slot.
+    /// Returns after what time a half-open probe that has not returned loses its slot.
     pub fn probe_lease(&self) -> Duration {
         self.probe_lease
     }
 
-    /// The longest time for which an error may ask the breaker to open.
+    /// Returns the longest time for which an error may ask the breaker to open.
     pub fn open_for_max(&self) -> Duration {
         self.open_for_max
     }
 
-    /// How many recent events the breaker keeps.
+    /// Returns how many recent events the breaker keeps.
     pub fn event_consumer_buffer_size(&self) -> usize {
         self.event_consumer_buffer_size
     }
 
-    /// Whether the breaker acts; a disabled one passes every call through and counts nothing.
+    /// Returns whether the breaker acts; a disabled one passes every call through and counts
+    /// nothing.
     pub fn is_enabled(&self) -> bool {
         self.enabled
     }
@@ -326,13 +330,18 @@ impl CircuitBreakerConfig {
 
 /// What follows from the settings.
 impl CircuitBreakerConfig {
-    /// How an error of these kinds counts: the ignore list wins, and with a record list, what is
-    /// not on it counts as a success.
-    pub fn classify(&self, kinds: &[&str]) -> Outcome {
-        let lists = |list: &[String]| list.iter().any(|kind| kinds.contains(&kind.as_str()));
-        if lists(&self.ignore_errors) {
+    /// How an error counts, by Resilience4j's rule: ignored wins; then what a list or a rule
+    /// records is a failure, which is everything where there is neither, and the rest a success.
+    ///
+    /// A timeout of ours, also of a nested call, is a failure always.
+    pub(crate) fn classify(&self, facts: Facts<'_>, rules: Answers) -> Outcome {
+        let listed = |list: &[String]| is_listed(list, facts.kinds, facts.refusal);
+        let all = self.record_errors.is_empty() && rules.recorded.is_none();
+        if let Some(Error::TimedOut(_)) = facts.refusal {
+            Outcome::Failure
+        } else if rules.ignored || listed(&self.ignore_errors) {
             Outcome::Ignored
-        } else if self.record_errors.is_empty() || lists(&self.record_errors) {
+        } else if all || rules.recorded == Some(true) || listed(&self.record_errors) {
             Outcome::Failure
         } else {
             Outcome::Success
@@ -527,10 +536,13 @@ mod tests {
             .ignore_errors(["both"])
             .build()
             .unwrap();
-        assert_eq!(config.classify(&["connect", "io"]), Outcome::Failure);
-        assert_eq!(config.classify(&["both"]), Outcome::Ignored);
-        assert_eq!(config.classify(&["other"]), Outcome::Success);
-        assert_eq!(CircuitBreakerConfig::default().classify(&[]), Outcome::Failure);
+        let outcome = |config: &CircuitBreakerConfig, kinds| {
+            config.classify(Facts { kinds, refusal: None }, Answers::default())
+        };
+        assert_eq!(outcome(&config, &["connect", "io"]), Outcome::Failure);
+        assert_eq!(outcome(&config, &["both"]), Outcome::Ignored);
+        assert_eq!(outcome(&config, &["other"]), Outcome::Success);
+        assert_eq!(outcome(&CircuitBreakerConfig::default(), &[]), Outcome::Failure);
     }
 
     #[test]

@@ -8,7 +8,7 @@ macro_rules! words {
         }
 
         impl $name {
-            /// The word as it is written in a configuration file.
+            /// Returns the word as it is written in a configuration file.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $($name::$variant => $word,)*

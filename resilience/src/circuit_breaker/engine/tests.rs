@@ -46,12 +46,14 @@ fn ending(outcome: Outcome) -> Ending<'static> {
 
 impl Bench {
     fn enter(&mut self) -> Result<Ticket, Refusal> {
-        let slot = self.engine.enter(self.now, &mut self.effects)?;
+        self.run_due();
+        let slot = self.engine.enter(&mut self.effects)?;
         Ok(Ticket { generation: self.engine.generation(), slot })
     }
 
     fn exit_with(&mut self, ticket: Ticket, ending: Ending<'_>) {
-        self.engine.exit(ticket.generation, ticket.slot, ending, self.now, &mut self.effects);
+        self.run_due();
+        self.engine.exit(ticket.generation, ticket.slot, ending, &mut self.effects);
     }
 
     fn exit(&mut self, ticket: Ticket, outcome: Outcome) {
@@ -59,7 +61,8 @@ impl Bench {
     }
 
     fn cancel(&mut self, ticket: Ticket) {
-        self.engine.cancel(ticket.generation, ticket.slot, self.now, &mut self.effects);
+        self.run_due();
+        self.engine.cancel(ticket.generation, ticket.slot);
     }
 
     fn call(&mut self, outcome: Outcome) -> State {
@@ -74,8 +77,23 @@ impl Bench {
         self.engine.state()
     }
 
+    fn try_acquire_permission(&mut self) -> Result<(), Refusal> {
+        self.run_due();
+        self.engine.try_acquire_permission(&mut self.effects)
+    }
+
+    fn transition_to(&mut self, to: State, open_for: Option<u64>) -> Result<(), State> {
+        self.run_due();
+        self.engine.transition_to(to, open_for, &mut self.effects)
+    }
+
     fn go(&mut self, to: State) {
-        self.engine.transition_to(to, None, self.now, &mut self.effects).unwrap();
+        self.transition_to(to, None).unwrap();
+    }
+
+    fn reset(&mut self) {
+        self.run_due();
+        self.engine.reset(&mut self.effects);
     }
 
     fn advance(&mut self, nanos: u64) {
@@ -172,29 +190,57 @@ fn a_late_release_gives_no_probe_to_a_later_state() {
 }
 
 #[test]
-fn a_probe_that_stays_away_loses_its_slot_and_its_say() {
+fn a_probe_that_stays_away_loses_its_slot_but_not_its_say() {
     let config =
         small().permitted_number_of_calls_in_half_open_state(1).probe_lease(Duration::from_secs(2));
     let mut bench = bench(config);
     bench.half_open();
-    let lost = bench.enter().unwrap();
+    let late = bench.enter().unwrap();
     bench.advance(2 * SECOND - 1);
     assert!(bench.enter().is_err());
     bench.advance(1);
-    let probe = bench.enter().unwrap();
-    bench.exit(lost, Failure);
-    bench.cancel(lost);
+    bench.enter().unwrap();
+    bench.exit(late, Failure);
+    assert_eq!(bench.engine.state(), Open);
+}
+
+#[test]
+fn a_slot_that_was_lost_is_not_given_back_again() {
+    let config =
+        small().permitted_number_of_calls_in_half_open_state(2).probe_lease(Duration::from_secs(2));
+    let mut bench = bench(config);
+    bench.half_open();
+    let late = [(); 2].map(|()| bench.enter().unwrap());
+    bench.advance(2 * SECOND);
+    let _in_time = [(); 2].map(|()| bench.enter().unwrap());
+    bench.exit(late[0], Ignored);
+    bench.cancel(late[1]);
     assert_eq!(bench.engine.state(), HalfOpen);
     assert!(bench.enter().is_err());
-    bench.exit(probe, Success);
-    assert_eq!(bench.engine.state(), Closed);
+}
+
+#[test]
+fn probes_that_all_outlast_their_lease_still_decide() {
+    for (outcome, state) in [(Success, Closed), (Failure, Open)] {
+        for config in [small(), conclusive(), consecutive()] {
+            let mut bench = bench(config);
+            bench.half_open();
+            let probes: Vec<_> = std::iter::from_fn(|| bench.enter().ok()).collect();
+            bench.advance(61 * SECOND);
+            bench.run_due();
+            for probe in probes {
+                bench.exit(probe, outcome);
+            }
+            assert_eq!(bench.engine.state(), state);
+        }
+    }
 }
 
 #[test]
 fn untied_probes_have_no_lease() {
     let mut bench = bench(small().permitted_number_of_calls_in_half_open_state(1));
     bench.half_open();
-    bench.engine.try_acquire_permission(bench.now, &mut bench.effects).unwrap();
+    bench.try_acquire_permission().unwrap();
     bench.advance(3_600 * SECOND);
     assert!(bench.enter().is_err());
 }
@@ -477,7 +523,7 @@ fn a_timer_ends_with_its_state() {
 fn a_reset_ends_the_timer_of_the_state_it_leaves() {
     let mut bench = bench(small().automatic_transition_from_open_to_half_open_enabled(true));
     bench.go(Open);
-    bench.engine.reset(bench.now, &mut bench.effects);
+    bench.reset();
     bench.advance(SECOND / 2);
     bench.go(Open);
     bench.advance(SECOND / 2);
@@ -523,14 +569,16 @@ fn open_after_a_state_without_window_has_an_empty_one() {
         let mut bench = bench(small().minimum_number_of_calls(1));
         bench.go(state);
         bench.go(Open);
-        bench.engine.on_ending(ending(Failure), bench.now, &mut bench.effects);
+        bench.run_due();
+        bench.engine.on_ending(ending(Failure), &mut bench.effects);
         assert_eq!(bench.view().snapshot.sums.calls, 1);
     }
 }
 
 fn reconfigure(bench: &mut Bench, config: CircuitBreakerConfigBuilder) {
     let config = Arc::new(config.build().unwrap());
-    bench.engine.reconfigure(config, bench.now, &mut bench.effects);
+    bench.run_due();
+    bench.engine.reconfigure(config);
 }
 
 #[test]
@@ -662,9 +710,9 @@ fn apply(bench: &mut Bench, tickets: &mut Vec<Ticket>, step: &Step) {
             tickets.swap_remove(index);
         }
         Step::Go(state) => {
-            let _ = bench.engine.transition_to(state, None, bench.now, &mut bench.effects);
+            let _ = bench.transition_to(state, None);
         }
-        Step::Reset => bench.engine.reset(bench.now, &mut bench.effects),
+        Step::Reset => bench.reset(),
         Step::Reconfigure(index) => reconfigure(bench, settings(index)),
         Step::Exit(..) | Step::Cancel(_) | Step::Forget(_) => {}
     }

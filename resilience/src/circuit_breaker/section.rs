@@ -4,7 +4,7 @@ use parking_lot::MutexGuard;
 
 use super::{
     CircuitBreakerEvent, CircuitBreakerEventKind,
-    breaker::{Core, Inner},
+    breaker::{Guarded, Shared},
     engine::Effects,
     word::Word,
 };
@@ -12,10 +12,10 @@ use super::{
 /// One change of a breaker, from taking its lock to telling what came of it.
 ///
 /// Events are queued under the lock, which gives them their order. Listeners, logs and the timer's
-/// task are served by [`finish`](Turn::finish) once the lock is gone.
-pub(super) struct Turn<'a> {
-    inner: &'a Arc<Inner>,
-    pub(super) core: MutexGuard<'a, Core>,
+/// task are served by [`finish`](Section::finish) once the lock is gone.
+pub(super) struct Section<'a> {
+    shared: &'a Arc<Shared>,
+    pub(super) guarded: MutexGuard<'a, Guarded>,
     pub(super) effects: Effects,
     /// How many of the effects are queued.
     queued: usize,
@@ -23,31 +23,31 @@ pub(super) struct Turn<'a> {
     now: u64,
 }
 
-impl<'a> Turn<'a> {
+impl<'a> Section<'a> {
     /// Takes the lock and catches up with the timers that are due.
-    pub(super) fn begin(inner: &'a Arc<Inner>, now: u64) -> Self {
-        let mut turn = Self {
-            inner,
-            core: inner.core.lock(),
+    pub(super) fn begin(shared: &'a Arc<Shared>, now: u64) -> Self {
+        let mut section = Self {
+            shared,
+            guarded: shared.guarded.lock(),
             effects: Effects::new(),
             queued: 0,
             has_news: false,
             now,
         };
-        turn.core.engine.run_due(now, &mut turn.effects);
-        turn
+        section.guarded.engine.run_due(now, &mut section.effects);
+        section
     }
 
     /// Tells listeners of a call, if there are any and the state is one that tells.
     pub(super) fn tell(&mut self, kind: impl FnOnce() -> CircuitBreakerEventKind) {
-        if !self.inner.events.is_observed() {
+        if !self.shared.events.is_observed() {
             return;
         }
         self.queue_effects();
-        if self.core.engine.state().tells_calls() {
+        if self.guarded.engine.state().tells_calls() {
             self.has_news = true;
-            self.inner.events.push(CircuitBreakerEvent {
-                instance: self.inner.name.clone(),
+            self.shared.events.push(CircuitBreakerEvent {
+                instance: self.shared.name.clone(),
                 at: self.now,
                 kind: kind(),
             });
@@ -57,37 +57,32 @@ impl<'a> Turn<'a> {
     /// Releases the lock and tells what came about.
     pub(super) fn finish(mut self) {
         self.queue_effects();
-        let engine = &self.core.engine;
+        let engine = &self.guarded.engine;
         let word = Word::new(engine.state(), engine.generation(), engine.config().is_enabled());
-        let is_new_stay = self.inner.word().generation() != word.generation();
-        if self.inner.word() != word {
-            self.inner.word.store(word.0, Ordering::Release);
+        if self.shared.word() != word {
+            self.shared.word.store(word.0, Ordering::Release);
         }
-        let errand = if is_new_stay {
-            let timer = engine.next_timer();
-            self.core.timer.plan(timer)
-        } else {
-            None
-        };
-        let Self { inner, core, effects, has_news, .. } = self;
-        drop(core);
+        let due = engine.next_timer();
+        let errand = self.guarded.timer.plan(word.generation(), due);
+        let Self { shared, guarded, effects, has_news, .. } = self;
+        drop(guarded);
         if has_news {
-            inner.events.deliver();
+            shared.events.deliver();
         }
         #[cfg(feature = "tracing")]
-        super::log::effects(&inner.name, &effects);
+        super::log::effects(&shared.name, &effects);
         drop(effects);
         if let Some(errand) = errand {
-            errand.run(inner);
+            errand.run(shared);
         }
     }
 
     fn queue_effects(&mut self) {
         for effect in &self.effects[self.queued..] {
             self.has_news = true;
-            self.inner.events.push(CircuitBreakerEvent::of(
+            self.shared.events.push(CircuitBreakerEvent::of(
                 effect,
-                self.inner.name.clone(),
+                self.shared.name.clone(),
                 self.now,
             ));
         }

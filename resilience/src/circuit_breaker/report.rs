@@ -1,0 +1,42 @@
+use std::time::Duration;
+
+/// How a call counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Outcome {
+    /// It succeeded.
+    Success,
+    /// It failed.
+    Failure,
+    /// It is to be taken for neither; a probe gives its place back.
+    Ignored,
+}
+
+/// What the rules of a call site say of an error; nothing unless there are rules.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Answers {
+    /// Whether it is a failure, if there is a rule for that.
+    pub(crate) recorded: Option<bool>,
+    /// Whether it is neither failure nor success.
+    pub(crate) ignored: bool,
+}
+
+/// How a call that was let in ended.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Report {
+    pub(crate) outcome: Outcome,
+    /// The kinds of the error, its own first; none for a success.
+    pub(crate) kinds: &'static [&'static str],
+    /// For how long the callee asked to be left alone; zero is not at all.
+    pub(crate) open_for: Option<Duration>,
+}
+
+impl Report {
+    pub(crate) fn new(outcome: Outcome) -> Self {
+        Self { outcome, kinds: &[], open_for: None }
+    }
+
+    /// The call panicked.
+    pub(crate) fn panic() -> Self {
+        Self { kinds: &["panic"], ..Self::new(Outcome::Failure) }
+    }
+}
