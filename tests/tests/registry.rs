@@ -1,7 +1,10 @@
 //! The registry: identity of instances, scopes, removal, and what configuration gives them.
 
 use std::{
-    sync::{Arc, Barrier},
+    sync::{
+        Arc, Barrier,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     time::Duration,
 };
 
@@ -35,21 +38,39 @@ fn names_that_nobody_declares_are_told_apart_to_the_letter() {
 
 #[test]
 fn a_removed_instance_lets_go_of_its_listeners_even_of_one_that_uses_the_registry() {
-    struct UsesRegistry(Resilience, Arc<std::sync::atomic::AtomicBool>);
+    struct UsesRegistry(Resilience, Arc<AtomicBool>);
     impl Drop for UsesRegistry {
         fn drop(&mut self) {
             self.0.circuit_breaker("other");
-            self.1.store(true, std::sync::atomic::Ordering::Relaxed);
+            self.1.store(true, Relaxed);
         }
     }
     let registry = registry("circuitbreaker.instances.x: {}");
-    let gone = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let gone = Arc::new(AtomicBool::new(false));
     let captured = UsesRegistry(registry.clone(), Arc::clone(&gone));
     let breaker = registry.circuit_breaker("x");
-    breaker.events().subscribe(move |_| drop(&captured)).forever();
+    breaker.events().subscribe(move |_| assert!(!captured.1.load(Relaxed))).forever();
     assert!(registry.remove("x"));
-    assert!(gone.load(std::sync::atomic::Ordering::Relaxed));
+    assert!(gone.load(Relaxed));
     assert!(registry.find_circuit_breaker("other").is_some());
+}
+
+#[test]
+fn a_misspelt_look_up_is_said_once_with_the_nearest_name() {
+    let registry = registry("retry.instances.payment: {}");
+    registry.retry("paymnt");
+    registry.retry("paymnt");
+    registry.retry("PAYMENT");
+    let warnings = registry.warnings();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0].contains("looks up retry 'paymnt'"), "{warnings:?}");
+    assert!(warnings[0].contains("did you mean 'payment'"), "{warnings:?}");
+}
+
+#[test]
+fn a_java_class_that_stands_for_no_kind_is_pointed_to_its_alias() {
+    let registry = registry("retry.instances.a.ignore_errors: [com.example.OutOfStock]");
+    assert!(registry.warnings()[0].contains("error_kind_aliases"), "{:?}", registry.warnings());
 }
 
 #[test]

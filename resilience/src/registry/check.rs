@@ -107,11 +107,11 @@ pub(super) fn at_start(config: &Config, strict: &Strict<'_>) -> Result<Vec<Warni
         for layer in site.layers {
             if let Some(problem) = other_bulkhead(config, site, layer) {
                 findings.problems.push(problem);
-            } else if let Some(warning) = undeclared(config, site, layer) {
+            } else if let Some(undeclared) = undeclared_at(config, site, layer) {
                 if strict {
-                    findings.problems.push(Problem::new(warning.text));
+                    findings.problems.push(undeclared.into_problem());
                 } else {
-                    findings.warnings.push(warning);
+                    findings.warnings.push(undeclared.into());
                 }
             }
             if let Some(problem) = runs_on_without_detach(config, site, layer) {
@@ -197,6 +197,9 @@ fn list(
     for kind in unknown {
         let hint = match nearest(kind, declared.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
+            None if kind.contains('.') => {
+                "say which kind the class is with `error_kind_aliases`".to_owned()
+            }
             None => "declare it with `#[derive(ErrorKind)]` or remove it".to_owned(),
         };
         let problem = Problem::new(format!("no linked error type declares this kind; {hint}"));
@@ -258,21 +261,57 @@ fn omitted_names(sites: &[&'static SiteSpec], findings: &mut Findings) {
     }
 }
 
-/// What to say when nobody declares the instance that a function uses.
-pub(super) fn undeclared(config: &Config, site: &SiteSpec, layer: &LayerSpec) -> Option<Warning> {
-    let (pattern, name) = (layer.pattern, layer.name);
-    if !config.is_loaded() || layer.is_inline() || config.declares(pattern, name) {
-        return None;
+/// Where a function uses an instance that nobody declares, if that is so.
+fn undeclared_at(config: &Config, site: &SiteSpec, layer: &LayerSpec) -> Option<Undeclared> {
+    let by = format!("{site} uses");
+    (!layer.is_inline()).then(|| Undeclared::find(config, layer.pattern, layer.name, &by)).flatten()
+}
+
+/// The use of an instance that the configuration does not declare.
+struct Undeclared {
+    pattern: Pattern,
+    name: String,
+    /// Who uses what.
+    text: String,
+    /// What may have been meant.
+    hint: String,
+}
+
+impl Undeclared {
+    /// `None` when it is declared, or when there is no configuration to declare it in.
+    fn find(config: &Config, pattern: Pattern, name: &str, by: &str) -> Option<Self> {
+        if !config.is_loaded() || config.declares(pattern, name) {
+            return None;
+        }
+        let hint = config
+            .nearest_declared(pattern, name)
+            .map(|near| format!("; did you mean '{near}'?"))
+            .unwrap_or_default();
+        let text = format!("{by} {pattern} '{name}', which the configuration does not declare");
+        Some(Self { pattern, name: canonical(name), text, hint })
     }
-    let hint = config
-        .nearest_declared(pattern, name)
-        .map(|near| format!("; did you mean '{near}'?"))
-        .unwrap_or_default();
-    let text = format!(
-        "{site} uses {pattern} '{name}', which the configuration does not declare: it works on \
-         defaults{hint}"
-    );
-    Some(Warning { text, once: Some((pattern, canonical(name))) })
+
+    fn into_problem(self) -> Problem {
+        let Self { pattern, text, hint, .. } = self;
+        Problem::new(format!("{text}: `strict` wants it under {pattern}.instances{hint}"))
+    }
+}
+
+impl From<Undeclared> for Warning {
+    fn from(undeclared: Undeclared) -> Self {
+        let Undeclared { pattern, name, text, hint } = undeclared;
+        Self { text: format!("{text}: it works on defaults{hint}"), once: Some((pattern, name)) }
+    }
+}
+
+/// What to say when a function uses an instance that nobody declares.
+pub(super) fn undeclared(config: &Config, site: &SiteSpec, layer: &LayerSpec) -> Option<Warning> {
+    undeclared_at(config, site, layer).map(Warning::from)
+}
+
+/// What to say when a program looks up an instance that nobody declares and no attribute names.
+pub(super) fn looked_up(config: &Config, pattern: Pattern, name: &str) -> Option<Warning> {
+    Undeclared::find(config, pattern, name, "the program looks up").map(Warning::from)
 }
 
 /// `#[bulkhead]` and its section must agree on the type.

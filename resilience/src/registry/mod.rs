@@ -40,6 +40,9 @@ pub use call_site::{CallSite, InlineValue, LayerSpec, RegisteredSite, SiteSpec};
 
 pub(crate) use scope::in_present_scope;
 
+/// How many warnings a registry keeps.
+const MAX_WARNINGS: usize = 1000;
+
 /// A registry of instances; a cheap handle.
 ///
 /// # Examples
@@ -259,6 +262,11 @@ impl Inner {
                 .declared_name(T::PATTERN, name)
                 .or_else(|| Some(annotated(T::PATTERN, name)?.name))
                 .unwrap_or(name);
+            if annotated(T::PATTERN, name).is_none()
+                && let Some(warning) = check::looked_up(&config, T::PATTERN, name)
+            {
+                self.warn(warning);
+            }
             T::with_clock(spelled.into(), self.settings_of::<T>(name), self.clock.clone())
         })
     }
@@ -302,9 +310,15 @@ impl Inner {
         if once.is_some_and(|instance| !self.warned.lock().insert(instance)) {
             return;
         }
+        let mut warnings = self.warnings.lock();
+        // Names may be made up at run time, by the thousand.
+        if warnings.len() == MAX_WARNINGS {
+            return;
+        }
+        warnings.push(text.clone());
+        drop(warnings);
         #[cfg(feature = "tracing")]
         tracing::warn!(target: "resilience", "{text}");
-        self.warnings.lock().push(text);
     }
 
     /// Says once per name that a function uses an instance that the configuration does not declare.

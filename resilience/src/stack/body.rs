@@ -114,10 +114,8 @@ where
         self.state = Detaching::Done;
         match joined {
             Ok(result) => Poll::Ready(result.map_err(CallError::Inner)),
-            Err(error) => match error.try_into_panic() {
-                Ok(panic) => std::panic::resume_unwind(panic),
-                Err(_) => panic!("the runtime of a detached call was shut down before it ended"),
-            },
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            Err(error) => panic!("the runtime of a detached call was shut down: {error}"),
         }
     }
 }
