@@ -81,12 +81,11 @@ impl ThreadPoolBulkhead {
         config: ThreadPoolBulkheadConfig,
         clock: Clock,
     ) -> Self {
-        let buffer = usize::try_from(config.event_consumer_buffer_size()).unwrap_or(usize::MAX);
         let shared = Shared {
             name: name.into(),
             clock,
-            events: Events::new(buffer),
-            enabled: AtomicBool::new(config.enabled()),
+            events: Events::new(config.event_consumer_buffer_size()),
+            enabled: AtomicBool::new(config.is_enabled()),
             state: Mutex::new(State {
                 engine: Engine::new(limits(&config)),
                 config: Arc::new(config),
@@ -214,7 +213,7 @@ impl ThreadPoolBulkhead {
     /// Puts other settings in force. Nothing that runs or is queued is taken back.
     pub(crate) fn reconfigure(&self, config: ThreadPoolBulkheadConfig) {
         let shared = self.shared();
-        shared.enabled.store(config.enabled(), Ordering::Relaxed);
+        shared.enabled.store(config.is_enabled(), Ordering::Relaxed);
         let start = {
             let mut state = shared.state.lock();
             let start = state.engine.set_limits(limits(&config));
