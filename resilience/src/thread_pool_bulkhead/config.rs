@@ -108,7 +108,8 @@ impl ThreadPoolBulkheadConfig {
         self.event_consumer_buffer_size as usize
     }
 
-    /// Whether the bulkhead acts; with a disabled one, every call gets a thread of its own.
+    /// Whether the bulkhead acts; with a disabled one, every call gets a thread of its own,
+    /// those that are queued included.
     pub fn is_enabled(&self) -> bool {
         self.enabled
     }
