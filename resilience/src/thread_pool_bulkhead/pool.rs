@@ -19,6 +19,7 @@ use crate::{
     BulkheadFull, CallError, Clock,
     bulkhead::{BulkheadEvent, BulkheadEventKind},
     events::Events,
+    registry,
 };
 
 /// Runs blocking functions on a bounded pool of threads; a handle to one instance.
@@ -137,7 +138,7 @@ impl ThreadPoolBulkhead {
         }
     }
 
-    /// Runs `body` on a thread of the pool.
+    /// Runs `body` on a thread of the pool, in the registry scope and the span of its caller.
     ///
     /// # Errors
     ///
@@ -170,6 +171,7 @@ impl ThreadPoolBulkhead {
         &self,
         body: impl FnOnce() -> R + Send + 'static,
     ) -> Result<Job<R>, BulkheadFull> {
+        let body = registry::in_present_scope_sync(body);
         let desk = Desk::new();
         let task: Box<dyn Task> = Box::new(Call::new(body, Arc::clone(&desk)));
         let shared = self.shared();
