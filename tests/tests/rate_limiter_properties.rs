@@ -15,6 +15,9 @@ use resilience::{
 #[derive(Debug, Clone)]
 enum Step {
     Try,
+    /// Takes a permission whose wait, if any, is the caller's own affair.
+    Reserve,
+    Drain,
     Wait,
     /// Drops one of the calls that wait.
     Cancel(prop::sample::Index),
@@ -24,6 +27,8 @@ enum Step {
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         3 => Just(Step::Try),
+        1 => Just(Step::Reserve),
+        1 => Just(Step::Drain),
         4 => Just(Step::Wait),
         2 => any::<prop::sample::Index>().prop_map(Step::Cancel),
         3 => (1_u64..30).prop_map(Step::Advance),
@@ -40,7 +45,7 @@ struct Run {
     waiting: Vec<(usize, Acquire)>,
     calls: usize,
     now: u64,
-    /// When calls were let through, ascending.
+    /// When calls were let through, or will have been.
     admissions: Vec<u64>,
     /// The numbers of the calls that waited, as they were let through.
     order: Vec<usize>,
@@ -67,6 +72,16 @@ impl Run {
                 if self.limiter.try_acquire(1).is_ok() {
                     self.admissions.push(self.now);
                 }
+            }
+            Step::Reserve => {
+                if let Some(wait) = self.limiter.reserve(1) {
+                    let due = self.now + u64::try_from(wait.as_nanos()).expect("a short wait");
+                    self.admissions.push(due);
+                }
+            }
+            Step::Drain => {
+                self.limiter.drain();
+                assert!(self.limiter.available_permissions() <= 0, "drained");
             }
             Step::Wait => {
                 let limiter = self.limiter.clone();
@@ -117,8 +132,9 @@ impl Run {
     /// Whether all permissions are there again once nobody wants any.
     fn recovers(mut self, limit: u32) -> bool {
         self.waiting.clear();
+        let waiting = self.limiter.waiting();
         self.hand.advance(Duration::from_secs(1));
-        self.limiter.waiting() == 0 && self.limiter.available_permissions() == i64::from(limit)
+        waiting == 0 && self.limiter.available_permissions() == i64::from(limit)
     }
 }
 

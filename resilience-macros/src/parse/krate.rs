@@ -3,50 +3,56 @@
 //! A dependency can be renamed in `Cargo.toml`. A full TOML parser would cost every user build
 //! time for one line, so the few shapes in which Cargo lets a rename be written are read here.
 
-use std::{fs, path::Path};
+use std::{collections::BTreeMap, fs, path::Path};
 
 use proc_macro2::Span;
 use syn::{Ident, parse_quote};
 
 const PACKAGE: &str = "resilience";
 
+/// Where a package may have us, first choice first: code outside of tests sees the first alone.
+const TABLES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
+
 /// `::resilience`, or `::other` where the dependency is renamed to `other`.
 pub(crate) fn default_crate() -> syn::Path {
     let name = std::env::var_os("CARGO_MANIFEST_DIR")
-        .and_then(|directory| renamed(Path::new(&directory)))
+        .and_then(|directory| name_in(Path::new(&directory)))
         .unwrap_or_else(|| PACKAGE.to_owned());
     let name = Ident::new(&name.replace('-', "_"), Span::call_site());
     parse_quote!(::#name)
 }
 
-fn renamed(directory: &Path) -> Option<String> {
+fn name_in(directory: &Path) -> Option<String> {
     let manifest = fs::read_to_string(directory.join("Cargo.toml")).ok()?;
-    let dependencies = Dependencies::read(&manifest, "dependencies");
-    if let Some(name) = dependencies.rename() {
-        return Some(name);
-    }
-    // `other = { workspace = true }`: the rename stands in the workspace's manifest.
-    if dependencies.inherited.is_empty() {
+    TABLES.iter().find_map(|table| {
+        let dependencies = Dependencies::read(&manifest, table);
+        dependencies.name().or_else(|| inherited_name(directory, &dependencies.inherited))
+    })
+}
+
+/// `other = { workspace = true }`: the rename stands in the workspace's manifest.
+fn inherited_name(directory: &Path, inherited: &[String]) -> Option<String> {
+    if inherited.is_empty() {
         return None;
     }
     directory.ancestors().find_map(|ancestor| {
         let manifest = fs::read_to_string(ancestor.join("Cargo.toml")).ok()?;
-        let name = Dependencies::read(&manifest, "workspace.dependencies").rename()?;
-        dependencies.inherited.contains(&name).then_some(name)
+        let workspace = Dependencies::read(&manifest, "workspace.dependencies");
+        workspace.ours().find(|name| inherited.contains(name)).cloned()
     })
 }
 
-/// The dependencies of a manifest, as far as renames need them.
+/// The dependencies of a manifest, as far as our name needs them.
 #[derive(Debug, Default)]
 struct Dependencies {
-    /// Names whose `package` is ours.
-    ours: Vec<String>,
+    /// The package behind each name; `None` where it is called the same.
+    packages: BTreeMap<String, Option<String>>,
     /// Names that the workspace defines.
     inherited: Vec<String>,
 }
 
 impl Dependencies {
-    /// Reads every table whose name ends in `table`: also `dev-dependencies` and those of a target.
+    /// Reads the table of this name, and those of targets.
     fn read(manifest: &str, table: &str) -> Self {
         let mut found = Self::default();
         let mut section = Section::Other;
@@ -69,17 +75,29 @@ impl Dependencies {
         found
     }
 
+    /// Notes one line about a dependency, which may hold all of its fields or one of them.
     fn note(&mut self, name: &str, fields: &str) {
         let name = unquoted(name).to_owned();
-        if field(fields, "package").is_some_and(|package| unquoted(package) == PACKAGE) {
-            self.ours.push(name);
-        } else if field(fields, "workspace") == Some("true") {
-            self.inherited.push(name);
+        if field(fields, "workspace") == Some("true") {
+            self.inherited.push(name.clone());
+        }
+        let package = self.packages.entry(name).or_default();
+        if let Some(written) = field(fields, "package") {
+            *package = Some(unquoted(written).to_owned());
         }
     }
 
-    fn rename(&self) -> Option<String> {
-        self.ours.first().cloned()
+    /// The names that we have.
+    fn ours(&self) -> impl Iterator<Item = &String> {
+        let of = |(name, package): &(&String, &Option<String>)| {
+            package.as_ref().unwrap_or(name) == PACKAGE
+        };
+        self.packages.iter().filter(of).map(|(name, _)| name)
+    }
+
+    /// The name to use: our own one where it is there.
+    fn name(&self) -> Option<String> {
+        self.ours().find(|name| *name == PACKAGE).or(self.ours().next()).cloned()
     }
 }
 
@@ -93,13 +111,17 @@ enum Section {
 
 impl Section {
     fn of(header: &str, table: &str) -> Self {
-        if header.ends_with(table) {
+        let is_table = |header: &str| match header.strip_suffix(table) {
+            Some(before) => {
+                before.is_empty() || (before.starts_with("target.") && before.ends_with('.'))
+            }
+            None => false,
+        };
+        if is_table(header) {
             return Section::Table;
         }
         match header.rsplit_once('.') {
-            Some((parent, name)) if parent.ends_with(table) => {
-                Section::Entry(unquoted(name).to_owned())
-            }
+            Some((parent, name)) if is_table(parent) => Section::Entry(unquoted(name).to_owned()),
             _ => Section::Other,
         }
     }
@@ -127,25 +149,70 @@ fn without_comment(line: &str) -> &str {
 mod tests {
     use super::*;
 
+    fn name(manifest: &str) -> Option<String> {
+        TABLES.iter().find_map(|table| Dependencies::read(manifest, table).name())
+    }
+
     #[test]
     fn a_rename_is_found_in_every_shape() {
         for manifest in [
             "[dependencies]\nguard = { package = \"resilience\", path = \"..\" }",
             "[dependencies]\nguard={path='..',package='resilience'} # renamed",
             "[dev-dependencies]\nguard = { package = \"resilience\", path = \"..\" }",
+            "[build-dependencies]\nguard = { package = \"resilience\", path = \"..\" }",
             "[dependencies.guard]\npath = \"..\"\npackage = \"resilience\"\n",
             "[dependencies]\nguard.path = \"..\"\nguard.package = \"resilience\"\n",
             "[target.'cfg(unix)'.dependencies]\nguard = { package = \"resilience\" }",
+            "[target.'cfg(unix)'.dependencies.guard]\npackage = \"resilience\"",
         ] {
-            let found = Dependencies::read(manifest, "dependencies").rename();
-            assert_eq!(found.as_deref(), Some("guard"), "{manifest}");
+            assert_eq!(name(manifest).as_deref(), Some("guard"), "{manifest}");
         }
     }
 
     #[test]
     fn a_dependency_under_its_own_name_is_no_rename() {
-        let manifest = "[package]\nname = \"x\"\n[dependencies]\nresilience = { path = \"..\" }\n";
-        assert_eq!(Dependencies::read(manifest, "dependencies").rename(), None);
+        for manifest in [
+            "[package]\nname = \"x\"\n[dependencies]\nresilience = { path = \"..\" }",
+            "[dependencies]\nresilience = { workspace = true }",
+            "[dependencies.resilience]\npath = \"..\"",
+        ] {
+            assert_eq!(name(manifest).as_deref(), Some("resilience"), "{manifest}");
+        }
+    }
+
+    #[test]
+    fn our_own_name_among_the_dependencies_beats_a_rename_anywhere() {
+        let renamed = "guard = { package = \"resilience\", path = \"..\" }";
+        for table in
+            ["dev-dependencies", "build-dependencies", "workspace.dependencies", "dependencies"]
+        {
+            let manifest =
+                format!("[{table}]\n{renamed}\n[dependencies]\nresilience = {{ path = '..' }}");
+            assert_eq!(name(&manifest).as_deref(), Some("resilience"), "{table}");
+        }
+    }
+
+    #[test]
+    fn a_rename_among_the_dependencies_beats_our_own_name_in_the_tests() {
+        let manifest = "[dev-dependencies]\nresilience = { path = '..' }\n[dependencies]\n\
+                        guard = { package = \"resilience\" }";
+        assert_eq!(name(manifest).as_deref(), Some("guard"));
+    }
+
+    #[test]
+    fn another_package_under_our_name_is_not_ours() {
+        let manifest = "[dependencies]\nresilience.package = \"other\"\nresilience.path = '..'\n\
+                        guard.package = \"resilience\"";
+        assert_eq!(name(manifest).as_deref(), Some("guard"));
+    }
+
+    #[test]
+    fn a_table_whose_name_only_ends_alike_is_not_read() {
+        for header in ["package.metadata.dependencies", "workspace.dependencies", "my-dependencies"]
+        {
+            let manifest = format!("[{header}]\nguard = {{ package = \"resilience\" }}");
+            assert_eq!(name(&manifest), None, "{header}");
+        }
     }
 
     #[test]

@@ -76,12 +76,13 @@ impl BulkheadConfig {
     }
 
     /// How many recent events the bulkhead keeps.
-    pub fn event_consumer_buffer_size(&self) -> u32 {
-        self.event_consumer_buffer_size
+    pub fn event_consumer_buffer_size(&self) -> usize {
+        self.event_consumer_buffer_size as usize
     }
 
-    /// Whether the bulkhead acts; a disabled one lets every call through.
-    pub fn enabled(&self) -> bool {
+    /// Whether the bulkhead acts; a disabled one lets every call through, those that wait
+    /// included.
+    pub fn is_enabled(&self) -> bool {
         self.enabled
     }
 }
@@ -144,7 +145,7 @@ mod tests {
         let config = BulkheadConfig::default();
         assert_eq!(config.max_concurrent_calls(), 25);
         assert_eq!(config.max_wait_duration(), Duration::ZERO);
-        assert!(config.enabled());
+        assert!(config.is_enabled());
     }
 
     #[test]

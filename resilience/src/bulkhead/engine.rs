@@ -42,8 +42,8 @@ impl<W> Engine<W> {
         u32::try_from(free).unwrap_or(u32::MAX)
     }
 
-    pub(super) fn waiting(&self) -> usize {
-        self.queue.len()
+    pub(super) fn waiting(&self) -> u64 {
+        self.queue.len() as u64
     }
 
     /// Takes a slot for a guard.
@@ -100,6 +100,12 @@ impl<W> Engine<W> {
     pub(super) fn set_max(&mut self, max: u32) -> Vec<W> {
         self.max = max;
         std::iter::from_fn(|| self.hand_over()).collect()
+    }
+
+    /// Gives every waiting call a slot, whether one is free or not, and returns them.
+    pub(super) fn admit_all(&mut self) -> Vec<W> {
+        self.held += self.waiting();
+        self.queue.drain(..).map(|(_, waiter)| waiter).collect()
     }
 
     /// Gives a free slot, if there is one, to the first waiting call and returns it.
@@ -184,6 +190,18 @@ mod tests {
         }
         assert_eq!(engine.set_max(3), [1, 2]);
         assert_eq!(engine.waiting(), 1);
+    }
+
+    #[test]
+    fn everybody_who_waits_can_be_let_in_above_the_maximum() {
+        let mut engine = Engine::new(1);
+        engine.enter();
+        engine.enqueue("first");
+        engine.enqueue("second");
+        assert_eq!(engine.admit_all(), ["first", "second"]);
+        assert_eq!((engine.waiting(), engine.available()), (0, 0));
+        assert!((0..3).all(|_| engine.leave().is_none()));
+        assert_eq!(engine.available(), 1);
     }
 
     #[test]

@@ -7,7 +7,7 @@ pub struct BulkheadMetrics {
     /// How many calls run at once at most.
     pub max_concurrent_calls: u32,
     /// How many calls wait for a slot.
-    pub waiting: usize,
+    pub waiting: u64,
     /// Calls let through since the bulkhead was made.
     pub permitted: u64,
     /// Calls refused since the bulkhead was made.

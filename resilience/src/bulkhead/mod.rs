@@ -7,6 +7,8 @@
 //! A slot that becomes free is handed to the first in the queue before its task is even woken. If
 //! that task goes away just then, the slot passes on to the next.
 //!
+//! Disabling a bulkhead lets in all that wait.
+//!
 //! # Where this differs from Resilience4j
 //!
 //! - Giving back more often than taking never raises the number of slots above the maximum.

@@ -81,13 +81,12 @@ impl Bulkhead {
 
     /// Creates a bulkhead that takes its time from `clock`.
     pub fn with_clock(name: impl Into<Arc<str>>, config: BulkheadConfig, clock: Clock) -> Self {
-        let buffer = usize::try_from(config.event_consumer_buffer_size()).unwrap_or(usize::MAX);
         Self {
             shared: Arc::new(Shared {
                 name: name.into(),
                 clock,
-                events: Events::new(buffer),
-                enabled: AtomicBool::new(config.enabled()),
+                events: Events::new(config.event_consumer_buffer_size()),
+                enabled: AtomicBool::new(config.is_enabled()),
                 state: Mutex::new(State {
                     engine: Engine::new(config.max_concurrent_calls()),
                     config: Arc::new(config),
@@ -140,7 +139,7 @@ impl Bulkhead {
     }
 
     /// How many calls wait for a slot.
-    pub fn waiting(&self) -> usize {
+    pub fn waiting(&self) -> u64 {
         self.shared.state.lock().engine.waiting()
     }
 
@@ -239,6 +238,10 @@ impl Bulkhead {
         }
         let observed = self.shared.events.is_observed();
         let mut state = self.shared.state.lock();
+        if !state.config.is_enabled() {
+            // Disabled since the look outside of the lock: nobody would let it out of the queue.
+            return Ok(Entry::Admitted(Permit::unlimited()));
+        }
         let max_wait = state.config.max_wait_duration();
         let admitted = state.engine.enter();
         if !admitted && !max_wait.is_zero() && state.engine.max() > 0 {
@@ -264,13 +267,18 @@ impl Bulkhead {
         self.shared.enabled.load(Ordering::Relaxed)
     }
 
-    /// Puts other settings in force. Calls that wait already wait as long as they would have.
+    /// Puts other settings in force. Calls that wait already wait as long as they would have, or are
+    /// all let in where the bulkhead is disabled.
     pub(crate) fn reconfigure(&self, config: BulkheadConfig) {
-        self.shared.enabled.store(config.enabled(), Ordering::Relaxed);
+        let config = Arc::new(config);
         let granted = {
             let mut state = self.shared.state.lock();
-            let granted = state.engine.set_max(config.max_concurrent_calls());
-            state.config = Arc::new(config);
+            self.shared.enabled.store(config.is_enabled(), Ordering::Relaxed);
+            let mut granted = state.engine.set_max(config.max_concurrent_calls());
+            if !config.is_enabled() {
+                granted.extend(state.engine.admit_all());
+            }
+            state.config = config;
             granted
         };
         wake(granted);
@@ -619,6 +627,22 @@ mod tests {
         assert!(bulkhead.try_acquire_permission());
         drop(before);
         assert_eq!(bulkhead.available_concurrent_calls(), 1);
+    }
+
+    #[test]
+    fn disabling_a_bulkhead_lets_in_who_waits() {
+        let (bulkhead, _hand) = bulkhead(1, WAIT);
+        let _permit = bulkhead.try_acquire().unwrap();
+        let count = Arc::new(Wakes::default());
+        let waker = Waker::from(Arc::clone(&count));
+        let mut waits: Vec<_> = (0..2).map(|_| Box::pin(bulkhead.acquire())).collect();
+        for wait in &mut waits {
+            assert!(wait.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        }
+        bulkhead.reconfigure(bulkhead.config().to_builder().enabled(false).build().unwrap());
+        assert_eq!(count.0.load(Ordering::Relaxed), 2);
+        assert!(waits.iter_mut().all(|wait| matches!(poll(wait.as_mut()), Poll::Ready(Ok(_)))));
+        assert_eq!(bulkhead.waiting(), 0);
     }
 
     #[test]

@@ -108,12 +108,13 @@ impl RateLimiterConfig {
     }
 
     /// How many recent events the limiter keeps.
-    pub fn event_consumer_buffer_size(&self) -> u32 {
-        self.event_consumer_buffer_size
+    pub fn event_consumer_buffer_size(&self) -> usize {
+        self.event_consumer_buffer_size as usize
     }
 
-    /// Whether the limiter acts; a disabled one lets every call through.
-    pub fn enabled(&self) -> bool {
+    /// Whether the limiter acts; a disabled one lets every call through, those that wait
+    /// included.
+    pub fn is_enabled(&self) -> bool {
         self.enabled
     }
 }
@@ -202,7 +203,7 @@ mod tests {
         assert_eq!(config.limit_refresh_period(), Duration::from_nanos(500));
         assert_eq!(config.timeout_duration(), Duration::from_secs(5));
         assert_eq!(config.refill(), Refill::Interval);
-        assert!(config.enabled());
+        assert!(config.is_enabled());
     }
 
     #[test]

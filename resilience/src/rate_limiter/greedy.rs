@@ -154,6 +154,10 @@ impl GreedyEngine {
 
     pub(super) fn cancel(&mut self, reservation: Reservation, now: u64) {
         self.observe(now);
+        if reservation.due <= self.latest {
+            // Spent. It is still in the queue if one with a later turn stands before it.
+            return;
+        }
         if let Ok(index) = self.queue.binary_search_by_key(&reservation.id, |queued| queued.id) {
             self.queue.remove(index);
             self.planned = None;
@@ -161,11 +165,12 @@ impl GreedyEngine {
     }
 
     pub(super) fn drain(&mut self, now: u64) -> i64 {
-        let tick = self.observe(now);
+        self.observe(now);
         let available = self.available(now);
-        if let Ok(taken) = u64::try_from(available) {
-            self.full_at.set(self.full_at.get().max(tick) + taken * self.ticks_per_permit);
-            self.planned = None;
+        // Taken like any other request: what there is may lie in a gap before those that wait.
+        if let Ok(permits) = u32::try_from(available) {
+            let decision = self.acquire(permits, 0, now);
+            debug_assert!(!matches!(decision, Decision::Refused { .. }), "it is available");
         }
         available
     }
@@ -324,6 +329,31 @@ mod tests {
         engine.cancel(last, 0);
         assert_eq!(engine.available(0), 0);
         assert_eq!(engine.available(500 * MS), 1);
+    }
+
+    #[test]
+    fn draining_empties_the_bucket_also_where_a_cancelled_wait_left_a_gap() {
+        let mut engine = engine(10, SECOND);
+        engine.acquire(10, 0, 0);
+        let Decision::Later(first) = engine.acquire(10, 9 * SECOND, 0) else { panic!() };
+        assert_eq!(due(engine.acquire(1, 9 * SECOND, 0)), 1_100 * MS);
+        engine.cancel(first, 0);
+        assert_eq!(engine.drain(900 * MS), 7);
+        assert_eq!(engine.available(900 * MS), 0);
+    }
+
+    #[test]
+    fn a_turn_that_has_come_stays_spent_while_another_waits_before_it() {
+        let mut engine = engine(10, SECOND);
+        engine.acquire(10, 0, 0);
+        let Decision::Later(first) = engine.acquire(10, 9 * SECOND, 0) else { panic!() };
+        assert_eq!(due(engine.acquire(1, 9 * SECOND, 0)), 1_100 * MS);
+        engine.cancel(first, 0);
+        let Decision::Later(early) = engine.acquire(1, 9 * SECOND, 0) else { panic!() };
+        assert!(early.due < 1_000 * MS, "it takes the place that became free");
+        let before = engine.available(1_000 * MS);
+        engine.cancel(early, 1_000 * MS);
+        assert_eq!(engine.available(1_000 * MS), before);
     }
 
     #[test]

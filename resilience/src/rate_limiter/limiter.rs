@@ -9,13 +9,14 @@ use std::{
 };
 
 use parking_lot::Mutex;
+use tokio::sync::{Notify, futures::OwnedNotified};
 
 use super::{
-    config::RateLimiterConfig,
+    config::{RateLimiterConfig, RateLimiterConfigBuilder},
     engine::{Decision, Engine},
     event::{RateLimiterEvent, RateLimiterEventKind},
     metrics::RateLimiterMetrics,
-    turn::{Reserved, Turn},
+    wait::{Reserved, Wait},
 };
 use crate::{
     CallError, Clock, RequestNotPermitted, clock::saturating_nanos, config::ConfigError,
@@ -55,6 +56,8 @@ struct Shared {
     clock: Clock,
     events: Events<RateLimiterEvent>,
     enabled: AtomicBool,
+    /// Tells those that wait that the limiter acts no more.
+    disabled: Arc<Notify>,
     state: Mutex<State>,
 }
 
@@ -79,7 +82,7 @@ enum Taken {
 
 /// What a request means for the counters once it is granted for later.
 #[derive(Clone, Copy, PartialEq)]
-enum Wait {
+enum Claim {
     /// A future waits and may be dropped.
     Tied,
     /// The caller waits by itself.
@@ -104,13 +107,13 @@ impl RateLimiter {
             cancelled: 0,
             config: Arc::new(config),
         };
-        let buffer = usize::try_from(state.config.event_consumer_buffer_size());
         Self {
             shared: Arc::new(Shared {
                 name: name.into(),
                 clock,
-                events: Events::new(buffer.unwrap_or(usize::MAX)),
-                enabled: AtomicBool::new(state.config.enabled()),
+                events: Events::new(state.config.event_consumer_buffer_size()),
+                enabled: AtomicBool::new(state.config.is_enabled()),
+                disabled: Arc::default(),
                 state: Mutex::new(state),
             }),
         }
@@ -139,7 +142,7 @@ impl RateLimiter {
             available_permissions: state.engine.available(now),
             waiting: state.waiting,
             cycle: state.engine.cycle(now),
-            nanos_to_wait: state.engine.wait_for_one(now),
+            time_to_wait: Duration::from_nanos(state.engine.wait_for_one(now)),
             permitted: state.permitted,
             refused: state.refused,
             cancelled: state.cancelled,
@@ -185,7 +188,7 @@ impl RateLimiter {
         }
         let now = self.shared.clock.now();
         // Untied: a greedy turn behind others may be due this very nanosecond, and nobody waits for it.
-        self.request(permits, Some(0), Wait::Untied, now).map(|_| ())
+        self.request(permits, Some(0), Claim::Untied, now).map(|_| ())
     }
 
     /// Takes permissions, waiting for them up to `timeout_duration`.
@@ -206,7 +209,7 @@ impl RateLimiter {
     pub async fn acquire(&self, permits: u32) -> Result<(), RequestNotPermitted> {
         match self.begin(permits, self.shared.clock.now())? {
             None => Ok(()),
-            Some(turn) => turn.await,
+            Some(wait) => wait.await,
         }
     }
 
@@ -238,7 +241,7 @@ impl RateLimiter {
             return Some(Duration::ZERO);
         }
         let now = self.shared.clock.now();
-        match self.request(permits, None, Wait::Untied, now) {
+        match self.request(permits, None, Claim::Untied, now) {
             Ok(Taken::Now) => Some(Duration::ZERO),
             Ok(Taken::Later(_, wait)) => Some(wait),
             Err(_) => None,
@@ -263,11 +266,7 @@ impl RateLimiter {
     ///
     /// [`ConfigError`] when the limit is 0; nothing is changed then.
     pub fn change_limit_for_period(&self, permissions: u32) -> Result<(), ConfigError> {
-        let now = self.shared.clock.now();
-        let mut state = self.shared.state.lock();
-        let config = state.config.to_builder().limit_for_period(permissions).build()?;
-        state.apply(config, now);
-        Ok(())
+        self.change(|config| config.limit_for_period(permissions))
     }
 
     /// Changes how long calls may wait. Calls that wait already keep their time.
@@ -276,11 +275,7 @@ impl RateLimiter {
     ///
     /// [`ConfigError`] when the timeout is longer than 292 years; nothing is changed then.
     pub fn change_timeout_duration(&self, timeout: Duration) -> Result<(), ConfigError> {
-        let now = self.shared.clock.now();
-        let mut state = self.shared.state.lock();
-        let config = state.config.to_builder().timeout_duration(timeout).build()?;
-        state.apply(config, now);
-        Ok(())
+        self.change(|config| config.timeout_duration(timeout))
     }
 
     /// Runs `future` once a permission has been taken for it.
@@ -306,18 +301,18 @@ impl RateLimiter {
         future.await.map_err(CallError::Inner)
     }
 
-    /// Asks for permissions: `None` when they are taken, or the turn to wait for.
+    /// Asks for permissions: `None` when they are taken, or what to wait on.
     pub(crate) fn begin(
         &self,
         permits: u32,
         now: u64,
-    ) -> Result<Option<Turn>, RequestNotPermitted> {
+    ) -> Result<Option<Wait>, RequestNotPermitted> {
         if !self.is_enabled() {
             return Ok(None);
         }
-        Ok(match self.request(permits, None, Wait::Tied, now)? {
+        Ok(match self.request(permits, None, Claim::Tied, now)? {
             Taken::Now => None,
-            Taken::Later(reserved, wait) => Some(Turn::new(self.clone(), reserved, wait)),
+            Taken::Later(reserved, wait) => Some(Wait::new(self.clone(), reserved, wait)),
         })
     }
 
@@ -331,11 +326,41 @@ impl RateLimiter {
     }
 
     /// Puts other settings in force. A new period or refill starts with no more permissions than
-    /// are left; calls that wait already keep their time.
+    /// are left; calls that wait already keep their time, unless the limiter is disabled.
     pub(crate) fn reconfigure(&self, config: RateLimiterConfig) {
         let now = self.shared.clock.now();
-        self.shared.enabled.store(config.enabled(), Ordering::Relaxed);
-        self.shared.state.lock().apply(config, now);
+        let enabled = config.is_enabled();
+        {
+            let mut state = self.shared.state.lock();
+            self.shared.enabled.store(enabled, Ordering::Relaxed);
+            state.apply(Arc::new(config), now);
+        }
+        if !enabled {
+            self.shared.disabled.notify_waiters();
+        }
+    }
+
+    /// Builds and checks the changed settings outside of the lock, which calls wait for; anew when
+    /// somebody else changed them meanwhile, so that no change undoes another.
+    fn change(
+        &self,
+        edit: impl Fn(RateLimiterConfigBuilder) -> RateLimiterConfigBuilder,
+    ) -> Result<(), ConfigError> {
+        loop {
+            let before = self.config();
+            let config = Arc::new(edit(before.to_builder()).build()?);
+            let now = self.shared.clock.now();
+            let mut state = self.shared.state.lock();
+            if Arc::ptr_eq(&state.config, &before) {
+                state.apply(config, now);
+                return Ok(());
+            }
+        }
+    }
+
+    /// Ends when the limiter is disabled after this call.
+    pub(super) fn disabled(&self) -> OwnedNotified {
+        Arc::clone(&self.shared.disabled).notified_owned()
     }
 
     /// `timeout` of `None` is the configured one.
@@ -343,14 +368,14 @@ impl RateLimiter {
         &self,
         permits: u32,
         timeout: Option<u64>,
-        wait: Wait,
+        claim: Claim,
         now: u64,
     ) -> Result<Taken, RequestNotPermitted> {
         let observed = self.shared.events.is_observed();
         let mut state = self.shared.state.lock();
         let timeout = timeout.unwrap_or(state.timeout);
         let decision = state.engine.acquire(permits, timeout, now);
-        let waits = matches!(decision, Decision::Later(_)) && wait == Wait::Tied;
+        let waits = matches!(decision, Decision::Later(_)) && claim == Claim::Tied;
         let kind = match decision {
             Decision::Refused { .. } => {
                 state.refused += 1;
@@ -419,7 +444,7 @@ impl RateLimiter {
 }
 
 impl State {
-    fn apply(&mut self, config: RateLimiterConfig, now: u64) {
+    fn apply(&mut self, config: Arc<RateLimiterConfig>, now: u64) {
         let same_refill = config.refill() == self.config.refill()
             && config.limit_refresh_period() == self.config.limit_refresh_period();
         let limit = config.limit_for_period();
@@ -430,7 +455,7 @@ impl State {
             self.epoch += 1;
         }
         self.timeout = saturating_nanos(config.timeout_duration());
-        self.config = Arc::new(config);
+        self.config = config;
     }
 }
 
@@ -448,7 +473,8 @@ impl fmt::Debug for RateLimiter {
 mod tests {
     use std::{
         pin::{Pin, pin},
-        task::{Context, Poll, Waker},
+        sync::atomic::AtomicU32,
+        task::{Context, Poll, Wake, Waker},
     };
 
     use super::{super::Refill, *};
@@ -469,6 +495,15 @@ mod tests {
 
     fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
         future.poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    #[derive(Default)]
+    struct Wakes(AtomicU32);
+
+    impl Wake for Wakes {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     fn totals(limiter: &RateLimiter) -> (u64, u64, u64) {
@@ -651,6 +686,44 @@ mod tests {
         }
         assert_eq!(limiter.available_permissions(), -1);
         assert_eq!(limiter.waiting(), 0);
+    }
+
+    #[test]
+    fn two_changes_at_once_both_take_effect_and_are_made_outside_of_the_lock() {
+        let (limiter, _hand) = limiter(2, Duration::ZERO);
+        let other = std::cell::Cell::new(Some(SECOND));
+        let changed = limiter.change(|config| {
+            if let Some(timeout) = other.take() {
+                limiter.change_timeout_duration(timeout).unwrap();
+            }
+            config.limit_for_period(3)
+        });
+        changed.unwrap();
+        assert_eq!(limiter.config().limit_for_period(), 3);
+        assert_eq!(limiter.config().timeout_duration(), SECOND);
+    }
+
+    #[test]
+    fn disabling_a_limiter_lets_through_who_waits() {
+        let (limiter, _hand) = limiter(1, SECOND);
+        limiter.try_acquire(1).unwrap();
+        let count = Arc::new(Wakes::default());
+        let waker = Waker::from(Arc::clone(&count));
+        let mut wait = pin!(limiter.acquire(1));
+        assert!(wait.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        limiter.reconfigure(limiter.config().to_builder().enabled(false).build().unwrap());
+        assert_eq!(count.0.load(Ordering::Relaxed), 1);
+        assert_eq!(poll(wait), Poll::Ready(Ok(())));
+        assert_eq!(limiter.waiting(), 0);
+    }
+
+    #[test]
+    fn a_wait_that_begins_just_as_the_limiter_is_disabled_is_none() {
+        let (limiter, _hand) = limiter(1, SECOND);
+        limiter.try_acquire(1).unwrap();
+        let wait = limiter.begin(1, 0).unwrap().unwrap();
+        limiter.reconfigure(limiter.config().to_builder().enabled(false).build().unwrap());
+        assert_eq!(poll(pin!(wait)), Poll::Ready(Ok(())));
     }
 
     #[test]

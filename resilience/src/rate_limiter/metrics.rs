@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 /// What a rate limiter looks like at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -8,8 +10,8 @@ pub struct RateLimiterMetrics {
     pub waiting: u64,
     /// How many periods have passed since the limiter was made, or its period was changed.
     pub cycle: u64,
-    /// How long a call for one permission would have to wait now, in nanoseconds.
-    pub nanos_to_wait: u64,
+    /// How long a call for one permission would have to wait now.
+    pub time_to_wait: Duration,
     /// Calls let through since the limiter was made.
     pub permitted: u64,
     /// Calls refused since the limiter was made.

@@ -21,6 +21,9 @@
 //! a later call may take the place. Once the wait is over the permissions are spent: dropping
 //! the call after that gives nothing back.
 //!
+//! A disabled limiter lets every call through, and at once those that wait. Only who waits by itself
+//! after [`RateLimiter::reserve`] cannot be told.
+//!
 //! # Where this differs from Resilience4j
 //!
 //! - A call that cannot succeed is refused at once, not after the whole timeout.
@@ -34,7 +37,7 @@ mod greedy;
 mod interval;
 mod limiter;
 mod metrics;
-mod turn;
+mod wait;
 
 pub use config::{RateLimiterConfig, RateLimiterConfigBuilder, Refill};
 pub use event::{RateLimiterEvent, RateLimiterEventKind};

@@ -38,7 +38,7 @@ pub use global::{global, init, init_for};
 #[doc(hidden)]
 pub use call_site::{CallSite, InlineValue, LayerSpec, RegisteredSite, SiteSpec};
 
-pub(crate) use scope::in_present_scope;
+pub(crate) use scope::{in_present_scope, in_present_scope_sync};
 
 /// How many warnings a registry keeps.
 const MAX_WARNINGS: usize = 1000;

@@ -67,13 +67,116 @@ pub(super) fn current() -> Option<Resilience> {
     if EVER.load(Ordering::Relaxed) { SCOPE.try_with(Resilience::clone).ok() } else { None }
 }
 
-/// Takes the present scope along into a task of the future's own.
+/// Takes the present scope and span along into a task of the future's own.
 pub(crate) fn in_present_scope<F: Future>(future: F) -> impl Future<Output = F::Output> {
     let registry = current();
-    async move {
+    span::in_present(async move {
         match registry {
             Some(registry) => registry.scope(future).await,
             None => future.await,
+        }
+    })
+}
+
+/// Takes the present scope and span along to another thread.
+pub(crate) fn in_present_scope_sync<R>(function: impl FnOnce() -> R) -> impl FnOnce() -> R {
+    let registry = current();
+    span::in_present_sync(move || match registry {
+        Some(registry) => registry.scope_sync(function),
+        None => function(),
+    })
+}
+
+#[cfg(feature = "tracing")]
+mod span {
+    use tracing::{Instrument, Span};
+
+    pub(super) fn in_present<F: Future>(future: F) -> impl Future<Output = F::Output> {
+        future.in_current_span()
+    }
+
+    pub(super) fn in_present_sync<R>(function: impl FnOnce() -> R) -> impl FnOnce() -> R {
+        let span = Span::current();
+        move || span.in_scope(function)
+    }
+}
+
+#[cfg(not(feature = "tracing"))]
+mod span {
+    pub(super) fn in_present<F>(future: F) -> F {
+        future
+    }
+
+    pub(super) fn in_present_sync<F>(function: F) -> F {
+        function
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Config, ThreadPoolBulkhead, ThreadPoolBulkheadConfig};
+
+    fn present() -> Option<String> {
+        current().map(|registry| format!("{:p}", std::sync::Arc::as_ptr(&registry.inner)))
+    }
+
+    #[tokio::test]
+    async fn a_call_on_a_thread_pool_runs_in_the_scope_of_its_caller() {
+        let registry = Resilience::from_config(Config::default()).unwrap();
+        let pool = ThreadPoolBulkhead::new("reports", ThreadPoolBulkheadConfig::default());
+        let (here, there) =
+            registry.scope(async { (present(), pool.call(|| Ok::<_, ()>(present())).await) }).await;
+        assert!(here.is_some());
+        assert_eq!(there, Ok(here));
+        assert_eq!(pool.call(|| Ok::<_, ()>(present())).await, Ok(None), "the thread kept nothing");
+    }
+
+    #[cfg(feature = "tracing")]
+    mod spans {
+        use std::{
+            sync::{Arc, Mutex},
+            thread::{self, ThreadId},
+        };
+
+        use tracing::{Instrument, Span, Subscriber, info_span, span::Id, subscriber::set_default};
+        use tracing_subscriber::{Layer, layer::Context, layer::SubscriberExt, registry};
+
+        use super::*;
+        use crate::stack::{Handle, Pass};
+
+        fn present_span() -> Option<&'static str> {
+            Span::current().metadata().map(tracing::Metadata::name)
+        }
+
+        #[tokio::test]
+        async fn a_detached_call_runs_in_the_span_of_its_caller() {
+            let _default = set_default(registry());
+            let call = async {
+                let mut pass = Pass::new(Handle::Shared(Arc::default()));
+                pass.protect_detached(async { Ok::<_, ()>(present_span()) }).await
+            };
+            assert_eq!(call.instrument(info_span!("order")).await, Ok(Some("order")));
+        }
+
+        /// Notes which threads enter a span.
+        #[derive(Clone, Default)]
+        struct Entries(Arc<Mutex<Vec<ThreadId>>>);
+
+        impl<S: Subscriber> Layer<S> for Entries {
+            fn on_enter(&self, _: &Id, _: Context<'_, S>) {
+                self.0.lock().unwrap().push(thread::current().id());
+            }
+        }
+
+        #[tokio::test]
+        async fn a_call_on_a_thread_pool_runs_in_the_span_of_its_caller() {
+            let entries = Entries::default();
+            let _default = set_default(registry().with(entries.clone()));
+            let pool = ThreadPoolBulkhead::new("reports", ThreadPoolBulkheadConfig::default());
+            let call = pool.call(|| Ok::<_, ()>(thread::current().id()));
+            let thread = call.instrument(info_span!("order")).await.unwrap();
+            assert!(entries.0.lock().unwrap().contains(&thread));
         }
     }
 }

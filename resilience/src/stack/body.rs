@@ -168,7 +168,10 @@ where
         let Queueing::Submitted(job) = &mut self.state else { return Poll::Pending };
         let result = ready!(Pin::new(job).poll(cx));
         self.state = Queueing::Done(PhantomData);
-        Poll::Ready(result.map_err(CallError::Inner))
+        Poll::Ready(match result {
+            Ok(result) => result.map_err(CallError::Inner),
+            Err(full) => Err(CallError::Resilience(full.into())),
+        })
     }
 }
 

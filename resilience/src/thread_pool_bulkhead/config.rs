@@ -104,12 +104,13 @@ impl ThreadPoolBulkheadConfig {
     }
 
     /// How many recent events the bulkhead keeps.
-    pub fn event_consumer_buffer_size(&self) -> u32 {
-        self.event_consumer_buffer_size
+    pub fn event_consumer_buffer_size(&self) -> usize {
+        self.event_consumer_buffer_size as usize
     }
 
-    /// Whether the bulkhead acts; with a disabled one, every call gets a thread of its own.
-    pub fn enabled(&self) -> bool {
+    /// Whether the bulkhead acts; with a disabled one, every call gets a thread of its own,
+    /// those that are queued included.
+    pub fn is_enabled(&self) -> bool {
         self.enabled
     }
 }

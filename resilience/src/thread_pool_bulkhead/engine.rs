@@ -95,9 +95,7 @@ impl<T> Engine<T> {
     }
 
     /// The system started no thread for the task of this id. Returns the task, unless another thread
-    /// has taken it.
-    ///
-    /// If that leaves no thread at all, what was queued meanwhile waits for the next submission.
+    /// has taken it. [`take_stranded`](Engine::take_stranded) must follow.
     pub(super) fn start_failed(&mut self, id: u64) -> Option<T> {
         self.size -= 1;
         let task = remove_assigned(&mut self.assigned, id);
@@ -109,7 +107,7 @@ impl<T> Engine<T> {
 
     /// As [`start_failed`](Engine::start_failed), for a task that had been queued: it goes to an idle
     /// thread, which has to be woken if this returns true, or back to the head of the queue. Of
-    /// several tasks, the latest first.
+    /// several tasks, the latest first. [`take_stranded`](Engine::take_stranded) must follow.
     pub(super) fn requeue(&mut self, id: u64) -> bool {
         let Some(task) = self.start_failed(id) else { return false };
         let wake = self.idle > 0;
@@ -120,6 +118,16 @@ impl<T> Engine<T> {
             self.queue.push_front((id, task));
         }
         wake
+    }
+
+    /// What is queued although no thread is left that would come to it.
+    pub(super) fn take_stranded(&mut self) -> Vec<T> {
+        if self.size == 0 { self.take_queue() } else { Vec::new() }
+    }
+
+    /// Takes everything out of the queue.
+    pub(super) fn take_queue(&mut self) -> Vec<T> {
+        self.queue.drain(..).map(|(_, task)| task).collect()
     }
 
     /// The task for a thread that was started or woken.
@@ -288,6 +296,31 @@ mod tests {
     }
 
     #[test]
+    fn what_was_queued_behind_a_thread_that_never_started_is_stranded() {
+        let mut engine = engine(1, 1, 2);
+        for task in ["a", "b", "c"] {
+            engine.submit(task);
+        }
+        assert!(engine.take_stranded().is_empty(), "the thread may still start");
+        assert_eq!(engine.start_failed(0), Some("a"));
+        assert_eq!(engine.take_stranded(), ["b", "c"]);
+        assert_eq!((engine.size(), engine.queued()), (0, 0));
+    }
+
+    #[test]
+    fn a_queued_task_is_stranded_when_the_last_thread_ends_while_its_own_fails() {
+        let mut engine = engine(1, 1, 2);
+        engine.submit("a");
+        engine.take();
+        engine.submit("b");
+        assert_eq!(engine.set_limits(Limits { core: 2, max: 2, capacity: 2 }), [1]);
+        engine.set_limits(Limits { core: 1, max: 1, capacity: 2 });
+        assert_eq!(engine.next(), Next::End);
+        assert!(!engine.requeue(1));
+        assert_eq!(engine.take_stranded(), ["b"]);
+    }
+
+    #[test]
     fn a_task_whose_thread_failed_may_be_taken_by_another() {
         let mut engine = engine(2, 2, 0);
         engine.submit("a");
@@ -369,6 +402,7 @@ mod tests {
                 assert_eq!(asleep_or_on_their_way, threads.waiting_or_starting);
                 assert_eq!(engine.size(), threads.waiting_or_starting + threads.running);
                 assert!(engine.idle == 0 || engine.queue.is_empty());
+                assert!(engine.size() > 0 || engine.queue.is_empty());
             }
         }
     }
@@ -379,6 +413,7 @@ mod tests {
                 if let Submission::Start { id } = engine.submit("task") {
                     if random.u8(..8) == 0 {
                         engine.start_failed(id);
+                        engine.take_stranded();
                     } else {
                         threads.waiting_or_starting += 1;
                     }
@@ -413,6 +448,7 @@ mod tests {
                         threads.waiting_or_starting += 1;
                     } else {
                         engine.requeue(id);
+                        engine.take_stranded();
                     }
                 }
             }

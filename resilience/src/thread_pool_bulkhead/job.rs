@@ -11,6 +11,7 @@ use std::{
 use parking_lot::Mutex;
 
 use super::pool::ThreadPoolBulkhead;
+use crate::BulkheadFull;
 
 /// What a thread of the pool runs.
 ///
@@ -22,6 +23,9 @@ pub(super) trait Task: Send {
 
     /// Hands the outcome to the caller.
     fn complete(self: Box<Self>);
+
+    /// Tells the caller that the call will never run.
+    fn refuse(self: Box<Self>, full: BulkheadFull);
 }
 
 /// A call and where its outcome goes.
@@ -36,23 +40,26 @@ pub(super) struct Desk<R>(Mutex<Delivery<R>>);
 
 enum Delivery<R> {
     Awaited(Option<Waker>),
-    Here(thread::Result<R>),
+    Here(Outcome<R>),
     Fetched,
 }
+
+/// What became of a call: refused, or run to its end or to a panic.
+type Outcome<R> = Result<thread::Result<R>, BulkheadFull>;
 
 impl<R> Desk<R> {
     pub(super) fn new() -> Arc<Self> {
         Arc::new(Self(Mutex::new(Delivery::Awaited(None))))
     }
 
-    fn deliver(&self, outcome: thread::Result<R>) {
+    fn deliver(&self, outcome: Outcome<R>) {
         let before = std::mem::replace(&mut *self.0.lock(), Delivery::Here(outcome));
         if let Delivery::Awaited(Some(waker)) = before {
             waker.wake();
         }
     }
 
-    fn poll(&self, cx: &Context<'_>) -> Poll<thread::Result<R>> {
+    fn poll(&self, cx: &Context<'_>) -> Poll<Outcome<R>> {
         let mut delivery = self.0.lock();
         match std::mem::replace(&mut *delivery, Delivery::Fetched) {
             Delivery::Here(outcome) => Poll::Ready(outcome),
@@ -82,12 +89,17 @@ impl<F: FnOnce() -> R + Send, R: Send> Task for Call<F, R> {
 
     fn complete(self: Box<Self>) {
         if let Some(outcome) = self.outcome {
-            self.desk.deliver(outcome);
+            self.desk.deliver(Ok(outcome));
         }
+    }
+
+    fn refuse(self: Box<Self>, full: BulkheadFull) {
+        self.desk.deliver(Err(full));
     }
 }
 
-/// A call on the pool: a future of what it returns.
+/// A call on the pool: a future of what it returns, or of a refusal where the system gave no thread
+/// to run it.
 ///
 /// # Panics
 ///
@@ -120,14 +132,15 @@ impl<R> Job<R> {
 }
 
 impl<R> Future for Job<R> {
-    type Output = R;
+    type Output = Result<R, BulkheadFull>;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<R> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let Poll::Ready(outcome) = self.desk.poll(cx) else { return Poll::Pending };
         self.place.pool = None;
         match outcome {
-            Ok(value) => Poll::Ready(value),
-            Err(panic) => resume_unwind(panic),
+            Ok(Ok(value)) => Poll::Ready(Ok(value)),
+            Ok(Err(panic)) => resume_unwind(panic),
+            Err(full) => Poll::Ready(Err(full)),
         }
     }
 }

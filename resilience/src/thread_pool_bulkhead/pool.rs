@@ -6,7 +6,7 @@ use std::{
     },
 };
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::{
     config::ThreadPoolBulkheadConfig,
@@ -19,6 +19,7 @@ use crate::{
     BulkheadFull, CallError, Clock,
     bulkhead::{BulkheadEvent, BulkheadEventKind},
     events::Events,
+    registry,
 };
 
 /// Runs blocking functions on a bounded pool of threads; a handle to one instance.
@@ -81,12 +82,11 @@ impl ThreadPoolBulkhead {
         config: ThreadPoolBulkheadConfig,
         clock: Clock,
     ) -> Self {
-        let buffer = usize::try_from(config.event_consumer_buffer_size()).unwrap_or(usize::MAX);
         let shared = Shared {
             name: name.into(),
             clock,
-            events: Events::new(buffer),
-            enabled: AtomicBool::new(config.enabled()),
+            events: Events::new(config.event_consumer_buffer_size()),
+            enabled: AtomicBool::new(config.is_enabled()),
             state: Mutex::new(State {
                 engine: Engine::new(limits(&config)),
                 config: Arc::new(config),
@@ -138,7 +138,7 @@ impl ThreadPoolBulkhead {
         }
     }
 
-    /// Runs `body` on a thread of the pool.
+    /// Runs `body` on a thread of the pool, in the registry scope and the span of its caller.
     ///
     /// # Errors
     ///
@@ -161,25 +161,29 @@ impl ThreadPoolBulkhead {
         T: Send + 'static,
         E: Send + 'static,
     {
-        let job = self.submit(body).map_err(|error| CallError::Resilience(error.into()))?;
-        job.await.map_err(CallError::Inner)
+        let refused = |full: BulkheadFull| CallError::Resilience(full.into());
+        self.submit(body).map_err(refused)?.await.map_err(refused)?.map_err(CallError::Inner)
     }
 
-    /// Puts `body` on a thread or in the queue.
+    /// Puts `body` on a thread or in the queue. The job tells of a refusal where the system gives no
+    /// thread.
     pub(crate) fn submit<R: Send + 'static>(
         &self,
         body: impl FnOnce() -> R + Send + 'static,
     ) -> Result<Job<R>, BulkheadFull> {
+        let body = registry::in_present_scope_sync(body);
         let desk = Desk::new();
         let task: Box<dyn Task> = Box::new(Call::new(body, Arc::clone(&desk)));
         let shared = self.shared();
         if !self.is_enabled() {
-            return match worker::start_alone(&shared.name, task) {
-                Ok(()) => Ok(Job::on_own_thread(desk)),
-                Err(_) => Err(self.full()),
-            };
+            return self.run_alone(task).map(|()| Job::on_own_thread(desk));
         }
         let mut state = shared.state.lock();
+        if !state.config.is_enabled() {
+            // Disabled since the look outside of the lock: nobody would empty the queue again.
+            drop(state);
+            return self.run_alone(task).map(|()| Job::on_own_thread(desk));
+        }
         let submission = state.engine.submit(task);
         if let Submission::Rejected(task) = submission {
             state.rejected += 1;
@@ -193,7 +197,7 @@ impl ThreadPoolBulkhead {
         drop(state);
         let id = match submission {
             Submission::Start { id } => {
-                self.start_thread(id)?;
+                self.start_thread(id);
                 id
             }
             Submission::Wake { id } => {
@@ -211,38 +215,72 @@ impl ThreadPoolBulkhead {
         self.shared().enabled.load(Ordering::Relaxed)
     }
 
-    /// Puts other settings in force. Nothing that runs or is queued is taken back.
+    /// Puts other settings in force. Nothing that runs or is queued is taken back; what is queued gets
+    /// threads of its own where the bulkhead is disabled.
     pub(crate) fn reconfigure(&self, config: ThreadPoolBulkheadConfig) {
         let shared = self.shared();
-        shared.enabled.store(config.enabled(), Ordering::Relaxed);
-        let start = {
+        let config = Arc::new(config);
+        let (alone, start) = {
             let mut state = shared.state.lock();
+            shared.enabled.store(config.is_enabled(), Ordering::Relaxed);
+            let alone = if config.is_enabled() { Vec::new() } else { state.engine.take_queue() };
             let start = state.engine.set_limits(limits(&config));
-            state.config = Arc::new(config);
-            start
+            state.config = config;
+            (alone, start)
         };
         // Idle threads may be surplus now, or wait by another keep-alive time.
         shared.wake.notify_all();
+        for task in alone {
+            if let Err(task) = worker::start_alone(&shared.name, task) {
+                self.refuse(task);
+            }
+        }
         for id in start.into_iter().rev() {
-            if worker::start(shared).is_err() && shared.state.lock().engine.requeue(id) {
-                shared.wake.notify_one();
+            if worker::start(shared).is_err() {
+                let mut state = shared.state.lock();
+                if state.engine.requeue(id) {
+                    shared.wake.notify_one();
+                }
+                self.reject_stranded(state, None);
             }
         }
     }
 
-    fn start_thread(&self, id: u64) -> Result<(), BulkheadFull> {
+    fn start_thread(&self, id: u64) {
         let shared = self.shared();
-        if worker::start(shared).is_ok() {
-            return Ok(());
+        if worker::start(shared).is_err() {
+            let mut state = shared.state.lock();
+            let task = state.engine.start_failed(id);
+            self.reject_stranded(state, task);
         }
-        let mut state = shared.state.lock();
-        let Some(task) = state.engine.start_failed(id) else { return Ok(()) };
-        state.rejected += 1;
-        let observed = shared.note(BulkheadEventKind::CallRejected);
+    }
+
+    /// Refuses a task for which there is no thread, and what is queued if there is none at all: it
+    /// would wait until somebody calls again, possibly for ever.
+    fn reject_stranded(&self, mut state: MutexGuard<'_, State>, task: Option<Box<dyn Task>>) {
+        let shared = self.shared();
+        let mut rejected = state.engine.take_stranded();
+        rejected.extend(task);
+        let mut observed = false;
+        for _ in &rejected {
+            state.rejected += 1;
+            observed |= shared.note(BulkheadEventKind::CallRejected);
+        }
         drop(state);
-        drop(task);
+        for task in rejected {
+            self.refuse(task);
+        }
         shared.deliver_if(observed);
-        Err(self.full())
+    }
+
+    /// Call it without the lock: what the body owns goes, and that may be a handle of this pool.
+    fn refuse(&self, task: Box<dyn Task>) {
+        let full = self.full();
+        worker::contain(|| task.refuse(full));
+    }
+
+    fn run_alone(&self, task: Box<dyn Task>) -> Result<(), BulkheadFull> {
+        worker::start_alone(&self.shared().name, task).map_err(|_| self.full())
     }
 
     pub(super) fn withdraw(&self, id: u64) {
@@ -443,7 +481,7 @@ mod tests {
         assert_eq!(pool.metrics().queue_depth, 0);
         assert_eq!(pool.metrics().cancelled, 1);
         drop(end);
-        running.await;
+        running.await.unwrap();
         assert!(has_run.recv().is_err(), "it never ran");
     }
 
@@ -476,7 +514,11 @@ mod tests {
     #[tokio::test]
     async fn threads_carry_the_name_of_the_instance() {
         let pool = pool(1, 1, 0);
-        let name = pool.submit(|| std::thread::current().name().map(str::to_owned)).unwrap().await;
+        let name = pool
+            .submit(|| std::thread::current().name().map(str::to_owned))
+            .unwrap()
+            .await
+            .unwrap();
         assert_eq!(name.as_deref(), Some("bulkhead-reports"));
     }
 
@@ -484,7 +526,11 @@ mod tests {
     async fn a_name_that_no_thread_can_have_is_no_obstacle() {
         let config = ThreadPoolBulkheadConfig::default();
         let pool = ThreadPoolBulkhead::new("a\0b", config);
-        let name = pool.submit(|| std::thread::current().name().map(str::to_owned)).unwrap().await;
+        let name = pool
+            .submit(|| std::thread::current().name().map(str::to_owned))
+            .unwrap()
+            .await
+            .unwrap();
         assert_eq!(name.as_deref(), Some("bulkhead-a_b"));
     }
 
@@ -528,7 +574,7 @@ mod tests {
         let queued = pool.submit(|| 7).unwrap();
         drop(pool);
         drop(end);
-        assert_eq!(queued.await, 7);
+        assert_eq!(queued.await, Ok(7));
     }
 
     #[tokio::test]
@@ -569,6 +615,36 @@ mod tests {
         pool.reconfigure(pool.config().to_builder().enabled(false).build().unwrap());
         assert_eq!(pool.call(|| Ok::<_, ()>(1)).await, Ok(1));
         assert_eq!(pool.metrics().permitted, 1);
+    }
+
+    #[tokio::test]
+    async fn a_call_queued_behind_a_thread_that_never_started_is_refused() {
+        let pool = pool(1, 1, 1);
+        pool.events().capture(true);
+        let desk = Desk::new();
+        let task = Box::new(Call::new(|| (), Arc::clone(&desk)));
+        let submission = pool.shared().state.lock().engine.submit(task);
+        let Submission::Start { id } = submission else { panic!("a thread was there") };
+        let started = Job::on_pool(desk, pool.clone(), id);
+        let queued = pool.submit(|| ()).unwrap();
+        let mut state = pool.shared().state.lock();
+        let task = state.engine.start_failed(id);
+        pool.reject_stranded(state, task);
+        assert_eq!(started.await, Err(pool.full()));
+        assert_eq!(queued.await, Err(pool.full()));
+        assert_eq!((pool.metrics().rejected, pool.events().recent().len()), (2, 2));
+        assert_eq!(pool.call(|| Ok::<_, ()>(1)).await, Ok(1));
+    }
+
+    #[tokio::test]
+    async fn disabling_a_bulkhead_gives_what_is_queued_threads_of_its_own() {
+        let pool = pool(1, 1, 2);
+        let (_running, _end) = blocked(&pool);
+        let queued = [pool.submit(|| 1).unwrap(), pool.submit(|| 2).unwrap()];
+        pool.reconfigure(pool.config().to_builder().enabled(false).build().unwrap());
+        let [first, second] = queued;
+        assert_eq!((first.await, second.await), (Ok(1), Ok(2)));
+        assert_eq!(pool.metrics().queue_depth, 0);
     }
 
     #[test]

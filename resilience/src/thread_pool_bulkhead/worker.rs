@@ -3,7 +3,7 @@
 use std::{
     io,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
+    sync::{Arc, mpsc},
     thread,
     time::Instant,
 };
@@ -18,14 +18,20 @@ pub(super) fn start(shared: &Arc<Shared>) -> io::Result<()> {
     Ok(())
 }
 
-/// Runs a single task on a thread of its own.
-pub(super) fn start_alone(name: &str, task: Box<dyn Task>) -> io::Result<()> {
-    thread::Builder::new().name(thread_name(name)).spawn(move || {
-        let mut task = task;
-        task.run();
-        task.complete();
-    })?;
-    Ok(())
+/// Runs a single task on a thread of its own; gives it back when the system gives no thread.
+pub(super) fn start_alone(name: &str, task: Box<dyn Task>) -> Result<(), Box<dyn Task>> {
+    // Handed over once the thread is there: what a closure owns that gets none is lost.
+    let (give, take) = mpsc::channel::<Box<dyn Task>>();
+    let started = thread::Builder::new().name(thread_name(name)).spawn(move || {
+        if let Ok(mut task) = take.recv() {
+            task.run();
+            contain(|| task.complete());
+        }
+    });
+    match started {
+        Ok(_) => give.send(task).map_err(|unsent| unsent.0),
+        Err(_) => Err(task),
+    }
 }
 
 /// Names of threads must hold no NUL; an instance's name comes from anywhere.
@@ -39,7 +45,7 @@ fn work(shared: &Shared) {
         loop {
             task.run();
             let next = end_task(shared);
-            complete(task);
+            contain(|| task.complete());
             match next {
                 Next::Run(queued) => task = queued,
                 Next::Wait => break,
@@ -97,9 +103,10 @@ fn end_task(shared: &Shared) -> Next<Box<dyn Task>> {
     next
 }
 
-/// A result that nobody waits for is dropped here, and a drop may panic: it must not cost a thread.
-fn complete(task: Box<dyn Task>) {
-    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| task.complete())) {
+/// A result that nobody waits for, or a call that never runs, is dropped here, and a drop may panic:
+/// that must not cost a thread, nor reach another caller.
+pub(super) fn contain(end: impl FnOnce()) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(end)) {
         // Dropping the panic's payload may panic as well.
         std::mem::forget(panic);
     }

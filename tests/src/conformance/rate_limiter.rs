@@ -136,8 +136,8 @@ impl Replay {
         let metrics = self.limiter.metrics();
         let available = step["available"].as_i64();
         Mismatch::check(scenario, "available", &available, &Some(metrics.available_permissions))?;
-        let wait = step.natural("next_wait_ns");
-        Mismatch::check(scenario, "next_wait_ns", &wait, &Some(metrics.nanos_to_wait))?;
+        let wait = step.natural("next_wait_ns").map(Duration::from_nanos);
+        Mismatch::check(scenario, "next_wait_ns", &wait, &Some(metrics.time_to_wait))?;
         Mismatch::check(scenario, "cycle", &step.natural("cycle"), &Some(metrics.cycle))?;
         let events = {
             let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);

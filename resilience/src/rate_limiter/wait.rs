@@ -5,6 +5,8 @@ use std::{
     time::Duration,
 };
 
+use tokio::sync::futures::OwnedNotified;
+
 use super::{engine::Reservation, limiter::RateLimiter};
 use crate::{RequestNotPermitted, clock::Sleep};
 
@@ -15,9 +17,12 @@ pin_project_lite::pin_project! {
     ///
     /// Dropping it before the turn has come gives the reservation back.
     #[derive(Debug)]
-    #[must_use = "dropping the turn gives it back"]
-    pub(crate) struct Turn {
+    #[must_use = "dropping the wait gives the turn back"]
+    pub(crate) struct Wait {
         place: Place,
+        // Made before `poll` looks whether the limiter is disabled: it misses no word of that.
+        #[pin]
+        disabled: OwnedNotified,
         #[pin]
         sleep: Sleep,
     }
@@ -37,21 +42,26 @@ pub(super) struct Reserved {
     pub(super) epoch: u64,
 }
 
-impl Turn {
-    pub(super) fn new(limiter: RateLimiter, reserved: Reserved, wait: Duration) -> Self {
+impl Wait {
+    pub(super) fn new(limiter: RateLimiter, reserved: Reserved, time: Duration) -> Self {
         // The place comes first: it must be given back when there is no runtime to sleep in.
         let place = Place { limiter, reservation: Some(reserved) };
-        let sleep = place.limiter.clock().sleep(wait);
-        Self { place, sleep }
+        let disabled = place.limiter.disabled();
+        let sleep = place.limiter.clock().sleep(time);
+        Self { place, disabled, sleep }
     }
 }
 
-impl Future for Turn {
+impl Future for Wait {
     type Output = Result<(), RequestNotPermitted>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        ready!(this.sleep.poll(cx));
+        // The word of the end is asked for in any case: that leaves the waker with it.
+        let told = this.disabled.poll(cx).is_ready();
+        if !told && this.place.limiter.is_enabled() {
+            ready!(this.sleep.poll(cx));
+        }
         if let Some(reserved) = this.place.reservation.take() {
             this.place.limiter.take_turn(reserved.reservation.permits);
         }
