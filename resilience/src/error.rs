@@ -215,6 +215,14 @@ macro_rules! variants {
             }
         }
 
+        /// The refusal itself is the source, so that it is found also behind an error that forwards
+        /// to this one (thiserror's `transparent`), whose own value cannot be seen.
+        impl StdError for Error {
+            fn source(&self) -> Option<&(dyn StdError + 'static)> {
+                Some(match self { $(Error::$variant(error) => error,)* })
+            }
+        }
+
         impl fmt::Display for Error {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 match self { $(Error::$variant(error) => error.fmt(f),)* }
@@ -224,8 +232,6 @@ macro_rules! variants {
 }
 
 variants!(CallNotPermitted, RequestNotPermitted, BulkheadFull, TimedOut, MaxRetriesExceeded);
-
-impl StdError for Error {}
 
 /// The error between two layers: the business error of the protected body, or the library's own.
 ///
