@@ -12,11 +12,8 @@ pub fn routes(store: StockStore) -> Router {
         .route("/inventory/reserve", post(reserve))
         .route("/inventory/release", post(release))
         .with_state(store.clone());
-    let ready = move || {
-        let store = store.clone();
-        async move { store.is_ready().await }
-    };
-    Faults::default().around(inventory).merge(health(ready))
+    let health = health(store, async |store: StockStore| store.is_ready().await);
+    Faults::default().around(inventory).merge(health)
 }
 
 async fn reserve(

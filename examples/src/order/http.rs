@@ -1,30 +1,24 @@
 use axum::{
     Router,
-    extract::{Path, State},
+    extract::State,
     http::HeaderMap,
     routing::{get, post},
 };
 
 use super::{Order, OrderRequest, OrderService, Product};
-use crate::web::{ApiError, Json, health, optional_idempotency_key};
+use crate::web::{ApiError, Json, Path, health, optional_idempotency_key};
 
 /// Routes `POST /orders`, `GET /orders/{id}`, `GET /products`, `GET /products/{sku}`, `/livez` and
 /// `/readyz`.
 pub fn routes(service: OrderService) -> Router {
-    let ready = {
-        let service = service.clone();
-        move || {
-            let service = service.clone();
-            async move { service.is_ready().await }
-        }
-    };
+    let health = health(service.clone(), async |service: OrderService| service.is_ready().await);
     Router::new()
         .route("/orders", post(place))
         .route("/orders/{id}", get(read))
         .route("/products", get(products))
         .route("/products/{sku}", get(product))
         .with_state(service)
-        .merge(health(ready))
+        .merge(health)
 }
 
 async fn place(

@@ -1,27 +1,21 @@
 use axum::{
     Router,
-    extract::{Path, State},
+    extract::State,
     http::HeaderMap,
     routing::{get, post},
 };
 
 use super::{Payment, PaymentRequest, PaymentService};
-use crate::web::{ApiError, Json, health, idempotency_key};
+use crate::web::{ApiError, Json, Path, health, idempotency_key};
 
 /// Routes `POST /payments`, `GET /payments/{key}`, `/livez` and `/readyz`.
 pub fn routes(service: PaymentService) -> Router {
-    let ready = {
-        let service = service.clone();
-        move || {
-            let service = service.clone();
-            async move { service.is_ready().await }
-        }
-    };
+    let health = health(service.clone(), async |service: PaymentService| service.is_ready().await);
     Router::new()
         .route("/payments", post(pay))
         .route("/payments/{key}", get(read))
         .with_state(service)
-        .merge(health(ready))
+        .merge(health)
 }
 
 async fn pay(

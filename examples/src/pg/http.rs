@@ -25,7 +25,7 @@ struct ChargeRequest {
 pub fn routes(ledger: Ledger) -> Router {
     let charges = Router::new().route("/charges", post(charge)).with_state(ledger.clone());
     let ledger = Router::new().route("/ledger", get(read)).with_state(ledger);
-    Faults::default().around(charges).merge(ledger).merge(health(async || true))
+    Faults::default().around(charges).merge(ledger).merge(health((), async |()| true))
 }
 
 async fn charge(

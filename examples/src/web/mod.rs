@@ -4,10 +4,12 @@ mod body;
 mod error;
 mod health;
 mod idempotency;
+mod path;
 mod server;
 
 pub use body::{Json, MAX_BODY_BYTES};
 pub use error::ApiError;
 pub use health::health;
 pub use idempotency::{idempotency_key, optional_idempotency_key};
+pub use path::Path;
 pub use server::{Server, finish};
