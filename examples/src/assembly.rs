@@ -6,12 +6,13 @@ use axum::Router;
 use resilience::{ConfigError, Resilience};
 
 use crate::{
+    database::OpenError,
     inventory::{self, StockStore},
     order::{self, InventoryClient, OrderService, OrderStore, PaymentClient},
     payment::{self, PaymentService, PaymentStore, ProviderClient},
-    peer::Peer,
+    peer::{BaseUrl, Peer},
     pg::{self, Ledger},
-    web,
+    web::{self, ListenError},
 };
 
 /// Why a service does not start.
@@ -21,12 +22,15 @@ pub enum StartError {
     #[error("the configuration is wrong: {0}")]
     Config(#[from] ConfigError),
     /// The database cannot be used.
-    #[error("the database cannot be used: {0}")]
-    Database(#[from] sqlx::Error),
+    #[error(transparent)]
+    Database(#[from] OpenError),
     /// The HTTP client cannot be set up.
     #[error("the HTTP client cannot be set up: {0}")]
     Client(#[from] reqwest::Error),
-    /// The port cannot be bound, or a file cannot be written.
+    /// The port cannot be bound.
+    #[error(transparent)]
+    Listen(#[from] ListenError),
+    /// A file cannot be written, or a task died.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -39,12 +43,12 @@ pub enum StartError {
 pub async fn order(
     registry: &Resilience,
     database: &Path,
-    inventory_url: &str,
-    payment_url: &str,
+    inventory: &BaseUrl,
+    payment: &BaseUrl,
 ) -> Result<Router, StartError> {
     let store = OrderStore::open(database).await?;
-    let inventory = InventoryClient::new(Peer::new(inventory_url)?);
-    let payment = PaymentClient::new(Peer::new(payment_url)?);
+    let inventory = InventoryClient::new(Peer::new(inventory)?);
+    let payment = PaymentClient::new(Peer::new(payment)?);
     let service = OrderService::new(store, inventory, payment);
     Ok(web::finish(order::routes(service), registry))
 }
@@ -67,10 +71,10 @@ pub async fn inventory(registry: &Resilience, database: &Path) -> Result<Router,
 pub async fn payment(
     registry: &Resilience,
     database: &Path,
-    provider_url: &str,
+    provider: &BaseUrl,
 ) -> Result<Router, StartError> {
     let store = PaymentStore::open(database).await?;
-    let provider = ProviderClient::new(Peer::new(provider_url)?);
+    let provider = ProviderClient::new(Peer::new(provider)?);
     let service = PaymentService::new(store, provider, registry.clone());
     Ok(web::finish(payment::routes(service), registry))
 }

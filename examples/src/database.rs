@@ -1,6 +1,9 @@
 //! `SQLite` files: one for each service, as services do not share tables.
 
-use std::{path::Path, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use sqlx::{
     SqlitePool,
@@ -8,12 +11,20 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
+/// A database file cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("the database '{}' cannot be used: {source}", .path.display())]
+pub struct OpenError {
+    path: PathBuf,
+    source: sqlx::Error,
+}
+
 /// Opens the database at `path`, creates it if it is missing, and brings its tables up to date.
 ///
 /// # Errors
 ///
 /// If the file cannot be opened or a migration fails.
-pub async fn open(path: &Path, migrator: &Migrator) -> Result<SqlitePool, sqlx::Error> {
+pub async fn open(path: &Path, migrator: &Migrator) -> Result<SqlitePool, OpenError> {
     let options = SqliteConnectOptions::new()
         .filename(path)
         .create_if_missing(true)
@@ -21,9 +32,12 @@ pub async fn open(path: &Path, migrator: &Migrator) -> Result<SqlitePool, sqlx::
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Normal)
         .busy_timeout(Duration::from_secs(5));
-    let pool = SqlitePoolOptions::new().max_connections(4).connect_with(options).await?;
-    migrator.run(&pool).await?;
-    Ok(pool)
+    let opened = async {
+        let pool = SqlitePoolOptions::new().max_connections(4).connect_with(options).await?;
+        migrator.run(&pool).await?;
+        Ok(pool)
+    };
+    opened.await.map_err(|source| OpenError { path: path.to_owned(), source })
 }
 
 /// Says whether the database answers.

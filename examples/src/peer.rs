@@ -1,20 +1,60 @@
 //! A service that is called over HTTP.
 
-use std::{sync::Arc, time::Duration};
+use std::{fmt, net::SocketAddr, str::FromStr, sync::Arc, time::Duration};
 
 use axum::body::Bytes;
-use reqwest::{Client, Method, StatusCode};
+use reqwest::{Client, Method, StatusCode, Url};
 use resilience::{ErrorKind, retry};
 use serde::{Serialize, de::DeserializeOwned};
 
 /// The last resort against a peer that never answers, for calls without a time limiter.
 const NEVER: Duration = Duration::from_secs(30);
 
+/// How long a connection is kept for the next call: less than the peer keeps it (3 s), so that no
+/// call is sent on a connection that the peer is just closing.
+pub(crate) const IDLE: Duration = Duration::from_secs(1);
+
+/// The base of a service's URLs, such as `http://127.0.0.1:8081`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BaseUrl(Arc<str>);
+
+/// What was given is not the base of a service's URLs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("expected http://HOST, with :PORT and /PATH if need be and nothing else")]
+pub struct BadBaseUrl;
+
+impl FromStr for BaseUrl {
+    type Err = BadBaseUrl;
+
+    /// Reads a URL to which paths can be appended; https is refused, as there is no TLS here.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let url = Url::parse(text).map_err(|_| BadBaseUrl)?;
+        let bare = url.username().is_empty() && url.password().is_none();
+        let open = url.query().is_none() && url.fragment().is_none();
+        if url.scheme() != "http" || !bare || !open {
+            return Err(BadBaseUrl);
+        }
+        Ok(Self(url.as_str().trim_end_matches('/').into()))
+    }
+}
+
+impl From<SocketAddr> for BaseUrl {
+    fn from(address: SocketAddr) -> Self {
+        Self(format!("http://{address}").into())
+    }
+}
+
+impl fmt::Display for BaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 /// A service that is called over HTTP: its address and the connections to it.
 #[derive(Debug, Clone)]
 pub struct Peer {
     client: Client,
-    base: Arc<str>,
+    base: BaseUrl,
 }
 
 /// A complete answer: whatever the status, the peer is there.
@@ -33,6 +73,9 @@ pub enum TransportError {
     /// The answer broke off or never came: the peer may have done the work.
     #[error("the connection broke: {0}")]
     Broken(#[source] reqwest::Error),
+    /// The request could not be made: the peer has not seen it.
+    #[error("the request cannot be made: {0}")]
+    Unmade(#[source] reqwest::Error),
     /// The request could not be written down.
     #[error("the request cannot be written: {0}")]
     Unwritable(#[source] serde_json::Error),
@@ -49,6 +92,8 @@ impl From<reqwest::Error> for TransportError {
         // A connect that timed out may still be under way; only a refusal is certain.
         if error.is_connect() && !error.is_timeout() {
             Self::Connect(error)
+        } else if error.is_builder() {
+            Self::Unmade(error)
         } else {
             Self::Broken(error)
         }
@@ -64,15 +109,15 @@ struct Message<'a> {
 }
 
 impl Peer {
-    /// Names the peer at `base`, such as `http://127.0.0.1:8081`.
+    /// Names the peer at `base`.
     ///
     /// # Errors
     ///
     /// If the HTTP client cannot be set up.
-    pub fn new(base: &str) -> Result<Self, reqwest::Error> {
+    pub fn new(base: &BaseUrl) -> Result<Self, reqwest::Error> {
         // No proxy: the peers are neighbours, and a proxy's own errors would count as theirs.
-        let client = Client::builder().no_proxy().timeout(NEVER).build()?;
-        Ok(Self { client, base: base.trim_end_matches('/').into() })
+        let client = Client::builder().no_proxy().timeout(NEVER).pool_idle_timeout(IDLE).build()?;
+        Ok(Self { client, base: base.clone() })
     }
 
     /// Posts `body` as JSON and reads the whole answer.
@@ -135,5 +180,47 @@ impl Answer {
             error: String,
         }
         self.json::<Body>().map(|body| body.error).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_base_of_a_services_urls_is_plain_http_and_nothing_to_which_a_path_cannot_be_appended() {
+        for good in ["http://127.0.0.1:8081", "http://[::1]:80", "http://inventory/api/"] {
+            assert!(good.parse::<BaseUrl>().is_ok(), "{good}");
+        }
+        for bad in [
+            "",
+            "notaurl",
+            "127.0.0.1:8081",
+            "localhost:8081",
+            "/inventory",
+            "http://",
+            "http://:8081",
+            "http://host:99999",
+            "ftp://x",
+            "https://x",
+            "http://u@host",
+            "http://host?q",
+            "http://host#f",
+        ] {
+            assert_eq!(bad.parse::<BaseUrl>(), Err(BadBaseUrl), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_slash_at_the_end_makes_no_difference() {
+        for text in ["http://host:8081/api", "http://host:8081/api/"] {
+            assert_eq!(text.parse::<BaseUrl>().unwrap().to_string(), "http://host:8081/api");
+        }
+    }
+
+    #[test]
+    fn a_request_that_could_not_be_made_did_not_reach_the_peer() {
+        let error = Client::new().get("notaurl").build().unwrap_err();
+        assert!(matches!(TransportError::from(error), TransportError::Unmade(_)));
     }
 }

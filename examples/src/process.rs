@@ -1,17 +1,17 @@
 //! What the separate binaries have in common: arguments, start, signals, end.
 
 use std::{
-    io::IsTerminal,
+    io::{self, IsTerminal},
     path::{Path, PathBuf},
     process::ExitCode,
     time::Duration,
 };
 
 use axum::Router;
-use clap::Args;
+use clap::{Args, Parser};
 use resilience::Resilience;
 use tempfile::TempDir;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{assembly::StartError, settings, web::Server};
 
@@ -21,6 +21,10 @@ const GRACE: Duration = Duration::from_secs(10);
 /// The arguments of every service.
 #[derive(Debug, Clone, Args)]
 pub struct Common {
+    // Not required as each service sets a default of its own.
+    /// Port on 127.0.0.1; 0 takes a free one
+    #[arg(long, required = false)]
+    pub port: u16,
     /// File that declares the protections; the built-in ones if left out
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
@@ -65,43 +69,61 @@ impl DatabaseFile {
 }
 
 impl Common {
-    /// Starts to log to standard error and fills the process registry with the protections.
+    /// Logs to standard error, fills the process registry with the protections, puts together the
+    /// service and serves it until SIGTERM or ctrl-c.
+    ///
+    /// Requests under way are finished then, within 10 s and unless a second signal comes.
     ///
     /// # Errors
     ///
-    /// If the configuration is wrong.
-    pub fn prepare(&self) -> Result<Resilience, StartError> {
+    /// If the configuration is wrong, the service cannot be put together or the port not be bound.
+    pub async fn serve(
+        &self,
+        name: &str,
+        app: impl AsyncFnOnce(&Resilience) -> Result<Router, StartError>,
+    ) -> Result<(), StartError> {
         let ansi = std::io::stderr().is_terminal();
         tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(ansi).init();
-        Ok(resilience::init(settings::load(self.config.as_deref())?)?)
+        let registry = resilience::init(settings::load(self.config.as_deref())?)?;
+        let app = app(&registry).await?;
+
+        let mut signals = Signals::new()?;
+        let server = Server::start(self.port, app).await?;
+        println!("{name} listens on {}", server.url());
+        signals.next().await;
+        tracing::info!("{name} stops");
+        tokio::select! {
+            stopped = server.stop() => stopped?,
+            () = signals.next() => tracing::warn!("{name} is told again: it leaves requests unanswered"),
+            () = tokio::time::sleep(GRACE) => tracing::warn!("{name} leaves requests unanswered"),
+        }
+        Ok(())
     }
 }
 
-/// Serves `app` until SIGTERM or ctrl-c, then lets the requests under way finish, for 10 s at most.
-///
-/// # Errors
-///
-/// If the port cannot be bound or serving fails.
-pub async fn serve(name: &str, port: u16, app: Router) -> Result<(), StartError> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let server = Server::start(port, app).await?;
-    println!("{name} listens on {}", server.url());
-    tokio::select! {
-        _ = terminate.recv() => {}
-        interrupted = tokio::signal::ctrl_c() => interrupted?,
-    }
-    tracing::info!("{name} stops");
-    if let Ok(stopped) = tokio::time::timeout(GRACE, server.stop()).await {
-        stopped?;
-    } else {
-        tracing::warn!("{name} leaves requests unanswered");
-    }
-    Ok(())
+/// What tells a process to end.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
 }
 
-/// Turns the end of a service into the status of its process.
-pub fn exit(result: Result<(), StartError>) -> ExitCode {
-    match result {
+impl Signals {
+    fn new() -> io::Result<Self> {
+        let (terminate, interrupt) = (SignalKind::terminate(), SignalKind::interrupt());
+        Ok(Self { terminate: signal(terminate)?, interrupt: signal(interrupt)? })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
+/// Runs a service with the arguments of its process and turns its end into the status.
+pub async fn main<A: Parser>(run: impl AsyncFnOnce(A) -> Result<(), StartError>) -> ExitCode {
+    match run(A::parse()).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");

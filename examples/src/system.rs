@@ -35,13 +35,12 @@ impl System {
         let file = |name: &str| databases.path().join(name);
 
         let provider = Server::start(0, assembly::provider(registry)).await?;
-        let app = assembly::payment(registry, &file("payment.db"), &provider.url()).await?;
+        let app = assembly::payment(registry, &file("payment.db"), &provider.base_url()).await?;
         let payment = Server::start(0, app).await?;
         let app = assembly::inventory(registry, &file("inventory.db")).await?;
         let inventory = Server::start(0, app).await?;
-        let (inventory_url, payment_url) = (inventory.url(), payment.url());
-        let app =
-            assembly::order(registry, &file("order.db"), &inventory_url, &payment_url).await?;
+        let (at_inventory, at_payment) = (inventory.base_url(), payment.base_url());
+        let app = assembly::order(registry, &file("order.db"), &at_inventory, &at_payment).await?;
         let order = Server::start(0, app).await?;
         Ok(Self { order, inventory, payment, provider, databases })
     }

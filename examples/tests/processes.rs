@@ -5,12 +5,17 @@
 mod support;
 
 use std::{
-    io::{BufRead, BufReader, Read},
+    io::{BufRead, BufReader, Read, Write},
+    net::{TcpListener, TcpStream},
     process::{Child, Command, Stdio},
+    time::{Duration, Instant},
 };
 
 use serde_json::Value;
-use support::book;
+use support::{book, until};
+
+/// How long a process waits for requests under way: what ends well before it was not waited for.
+const GRACE: Duration = Duration::from_secs(8);
 
 /// A service that runs as a process of its own, and is killed with the test.
 struct Service {
@@ -19,8 +24,8 @@ struct Service {
 }
 
 impl Service {
-    fn start(binary: &str, arguments: &[&str]) -> Self {
-        let mut child = Command::new(binary)
+    fn start(service: &str, arguments: &[&str]) -> Self {
+        let mut child = Command::new(binary(service))
             .args(["--port", "0"])
             .args(arguments)
             .stdout(Stdio::piped())
@@ -35,9 +40,17 @@ impl Service {
     }
 
     fn terminate(mut self) -> Option<i32> {
+        self.tell_to_end();
+        self.child.wait().unwrap().code()
+    }
+
+    fn tell_to_end(&self) {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
-        self.child.wait().unwrap().code()
+    }
+
+    fn address(&self) -> &str {
+        self.url.trim_start_matches("http://")
     }
 }
 
@@ -48,13 +61,41 @@ impl Drop for Service {
     }
 }
 
+fn binary(service: &str) -> &'static str {
+    match service {
+        "order" => env!("CARGO_BIN_EXE_order"),
+        "inventory" => env!("CARGO_BIN_EXE_inventory"),
+        "payment" => env!("CARGO_BIN_EXE_payment"),
+        "pg" => env!("CARGO_BIN_EXE_pg"),
+        _ => panic!("there is no service '{service}'"),
+    }
+}
+
+/// Starts a service that must not start, and returns its status and what it says.
+fn refused_start(service: &str, arguments: &[&str]) -> (Option<i32>, String) {
+    let mut command = Command::new(binary(service));
+    if !arguments.contains(&"--port") {
+        command.args(["--port", "0"]);
+    }
+    let child =
+        command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // A service that starts all the same prints its address; killing it then fails the test.
+    let mut service = Service { child, url: String::new() };
+    let mut line = String::new();
+    BufReader::new(service.child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "", "it started with {arguments:?}");
+    let mut message = String::new();
+    service.child.stderr.take().unwrap().read_to_string(&mut message).unwrap();
+    (service.child.wait().unwrap().code(), message)
+}
+
 #[tokio::test]
 async fn an_order_goes_through_four_processes_which_end_when_told_to() {
-    let provider = Service::start(env!("CARGO_BIN_EXE_pg"), &[]);
-    let payment = Service::start(env!("CARGO_BIN_EXE_payment"), &["--provider-url", &provider.url]);
-    let inventory = Service::start(env!("CARGO_BIN_EXE_inventory"), &[]);
+    let provider = Service::start("pg", &[]);
+    let payment = Service::start("payment", &["--provider-url", &provider.url]);
+    let inventory = Service::start("inventory", &[]);
     let urls = ["--inventory-url", &inventory.url, "--payment-url", &payment.url];
-    let order = Service::start(env!("CARGO_BIN_EXE_order"), &urls);
+    let order = Service::start("order", &urls);
 
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     let request = client.post(format!("{}/orders", order.url)).json(&book(1));
@@ -71,23 +112,121 @@ fn a_mistake_in_the_configuration_stops_the_start_and_is_named() {
     let file = directory.path().join("wrong.yaml");
     std::fs::write(&file, "ratelimiter:\n  instances:\n    orderRl:\n      limit_for_perod: 10\n")
         .unwrap();
-    let child = Command::new(env!("CARGO_BIN_EXE_order"))
-        .args(["--port", "0", "--config"])
-        .arg(&file)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // A service that starts all the same prints its address; killing it then fails the test.
-    let mut service = Service { child, url: String::new() };
-    let mut line = String::new();
-    BufReader::new(service.child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    assert_eq!(line, "", "it started");
-    let mut message = String::new();
-    service.child.stderr.take().unwrap().read_to_string(&mut message).unwrap();
-    assert_eq!(service.child.wait().unwrap().code(), Some(1));
+    let (status, message) = refused_start("order", &["--config", file.to_str().unwrap()]);
+    assert_eq!(status, Some(1));
     assert!(message.contains("limit_for_perod"), "{message}");
     assert!(message.contains("limit_for_period"), "{message}");
+}
+
+#[test]
+fn a_url_that_nothing_can_be_sent_to_stops_the_start_and_is_named_with_what_is_allowed() {
+    for (service, flag) in
+        [("order", "--inventory-url"), ("order", "--payment-url"), ("payment", "--provider-url")]
+    {
+        for url in ["notaurl", "ftp://x", "https://x"] {
+            let (status, message) = refused_start(service, &[flag, url]);
+            assert_eq!(status, Some(2), "{message}");
+            for part in [flag, url, "http://HOST"] {
+                assert!(message.contains(part), "{part} is not in {message}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_port_that_is_taken_and_a_file_that_is_no_database_are_named() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    for service in ["order", "inventory", "payment", "pg"] {
+        let (status, message) = refused_start(service, &["--port", &port]);
+        assert_eq!(status, Some(1));
+        assert!(message.contains(&format!("127.0.0.1:{port}")), "{message}");
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("notes.txt");
+    std::fs::write(&file, "this is not a database, whatever it is called ".repeat(100)).unwrap();
+    let missing = directory.path().join("missing/service.db");
+    for service in ["order", "inventory", "payment"] {
+        for file in [&file, &missing] {
+            let file = file.to_str().unwrap();
+            let (status, message) = refused_start(service, &["--database", file]);
+            assert_eq!(status, Some(1));
+            assert!(message.contains(file), "{message}");
+        }
+    }
+}
+
+#[test]
+fn half_sent_requests_do_not_hold_up_the_end() {
+    let order = Service::start("order", &[]);
+    let _halves: Vec<_> = [
+        "",
+        "POST /orders HTTP/1.1\r\nhost:",
+        "POST /orders HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{",
+    ]
+    .map(|half| {
+        let mut connection = TcpStream::connect(order.address()).unwrap();
+        connection.write_all(half.as_bytes()).unwrap();
+        connection
+    })
+    .into();
+    let start = Instant::now();
+    assert_eq!(order.terminate(), Some(0));
+    assert!(start.elapsed() < GRACE, "{:?}", start.elapsed());
+}
+
+#[tokio::test]
+async fn a_second_signal_ends_a_process_at_once() {
+    let provider = Service::start("pg", &[]);
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let faults = client.put(format!("{}/faults", provider.url)).body(r#"{"delay_ms":60000}"#);
+    assert_eq!(faults.send().await.unwrap().status(), 200);
+    let charge = client
+        .post(format!("{}/charges", provider.url))
+        .header("idempotency-key", "k")
+        .body(r#"{"amount":1}"#);
+    let charge = tokio::spawn(charge.send());
+    until("the charge is under way", async || {
+        let ledger = client.get(format!("{}/ledger", provider.url)).send().await.unwrap();
+        ledger.text().await.unwrap().contains("APPROVED")
+    })
+    .await;
+
+    let start = Instant::now();
+    provider.tell_to_end();
+    // From the first signal on, nobody listens; only then is the second one a second.
+    until("the first signal has come", async || TcpStream::connect(provider.address()).is_err())
+        .await;
+    assert!(!charge.is_finished(), "it is waited for");
+    assert_eq!(provider.terminate(), Some(0));
+    assert!(start.elapsed() < GRACE, "{:?}", start.elapsed());
+    assert!(charge.await.unwrap().is_err());
+}
+
+#[test]
+fn no_service_needs_an_argument() {
+    for (service, port) in [("order", 8080), ("inventory", 8081), ("payment", 8082), ("pg", 8083)] {
+        let output = Command::new(binary(service)).arg("--help").output().unwrap();
+        let help = String::from_utf8_lossy(&output.stdout);
+        assert!(help.contains(&format!("Usage: {service} [OPTIONS]\n")), "{help}");
+        assert!(help.contains(&format!("[default: {port}]")), "{help}");
+    }
+}
+
+#[test]
+fn the_demos_help_tells_the_scenes_and_how_long_they_take() {
+    let output = Command::new(env!("CARGO_BIN_EXE_demo")).args(["--help"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let help = String::from_utf8_lossy(&output.stdout);
+    for part in [
+        "  1  all is well",
+        "  2  the payment provider takes 5 s",
+        "  4  the inventory hangs",
+        "  5  a rush of orders",
+        "about 12 s",
+    ] {
+        assert!(help.contains(part), "{part} is not in {help}");
+    }
 }
 
 #[test]

@@ -10,11 +10,8 @@ use examples::{
 
 /// The inventory service: POST /inventory/reserve, POST /inventory/release, PUT /faults
 #[derive(Debug, Parser)]
-#[command(version)]
+#[command(version, mut_arg("port", |port| port.default_value("8081")))]
 struct Arguments {
-    /// Port on 127.0.0.1; 0 takes a free one
-    #[arg(long, default_value_t = 8081)]
-    port: u16,
     #[command(flatten)]
     database: Database,
     #[command(flatten)]
@@ -23,12 +20,11 @@ struct Arguments {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    process::exit(run(Arguments::parse()).await)
+    process::main(run).await
 }
 
 async fn run(arguments: Arguments) -> Result<(), StartError> {
-    let registry = arguments.common.prepare()?;
     let database = arguments.database.file()?;
-    let app = assembly::inventory(&registry, database.path()).await?;
-    process::serve("inventory", arguments.port, app).await
+    let app = async |registry: &_| assembly::inventory(registry, database.path()).await;
+    arguments.common.serve("inventory", app).await
 }

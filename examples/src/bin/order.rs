@@ -5,22 +5,20 @@ use std::process::ExitCode;
 use clap::Parser;
 use examples::{
     assembly::{self, StartError},
+    peer::BaseUrl,
     process::{self, Common, Database},
 };
 
 /// The order service: POST /orders, GET /orders/{id}, GET /products
 #[derive(Debug, Parser)]
-#[command(version)]
+#[command(version, mut_arg("port", |port| port.default_value("8080")))]
 struct Arguments {
-    /// Port on 127.0.0.1; 0 takes a free one
-    #[arg(long, default_value_t = 8080)]
-    port: u16,
     /// Base URL of the inventory service
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8081")]
-    inventory_url: String,
+    inventory_url: BaseUrl,
     /// Base URL of the payment service
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8082")]
-    payment_url: String,
+    payment_url: BaseUrl,
     #[command(flatten)]
     database: Database,
     #[command(flatten)]
@@ -29,13 +27,14 @@ struct Arguments {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    process::exit(run(Arguments::parse()).await)
+    process::main(run).await
 }
 
 async fn run(arguments: Arguments) -> Result<(), StartError> {
-    let registry = arguments.common.prepare()?;
     let database = arguments.database.file()?;
-    let (inventory, payment) = (&arguments.inventory_url, &arguments.payment_url);
-    let app = assembly::order(&registry, database.path(), inventory, payment).await?;
-    process::serve("order", arguments.port, app).await
+    let app = async |registry: &_| {
+        assembly::order(registry, database.path(), &arguments.inventory_url, &arguments.payment_url)
+            .await
+    };
+    arguments.common.serve("order", app).await
 }

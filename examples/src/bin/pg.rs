@@ -10,21 +10,18 @@ use examples::{
 
 /// The simulated payment provider: POST /charges, GET /ledger, PUT /faults
 #[derive(Debug, Parser)]
-#[command(version)]
+#[command(version, mut_arg("port", |port| port.default_value("8083")))]
 struct Arguments {
-    /// Port on 127.0.0.1; 0 takes a free one
-    #[arg(long, default_value_t = 8083)]
-    port: u16,
     #[command(flatten)]
     common: Common,
 }
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    process::exit(run(Arguments::parse()).await)
+    process::main(run).await
 }
 
 async fn run(arguments: Arguments) -> Result<(), StartError> {
-    let app = assembly::provider(&arguments.common.prepare()?);
-    process::serve("pg", arguments.port, app).await
+    let app = async |registry: &_| Ok(assembly::provider(registry));
+    arguments.common.serve("pg", app).await
 }

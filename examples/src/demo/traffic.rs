@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use super::{DemoError, latency::Latencies, progress::Progress};
+use crate::peer;
 
 /// An answer as the customer gets it.
 #[derive(Debug, Clone)]
@@ -34,7 +35,11 @@ impl Answer {
 
 impl Traffic {
     pub(super) fn new() -> Result<Self, DemoError> {
-        let client = Client::builder().no_proxy().timeout(Duration::from_secs(20)).build()?;
+        let client = Client::builder()
+            .no_proxy()
+            .timeout(Duration::from_secs(20))
+            .pool_idle_timeout(peer::IDLE)
+            .build()?;
         Ok(Self { client, last_user: AtomicI64::new(0) })
     }
 

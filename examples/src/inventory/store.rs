@@ -3,7 +3,7 @@ use std::path::Path;
 use sqlx::{Sqlite, SqlitePool, Transaction};
 
 use super::{Reservation, StockError};
-use crate::database;
+use crate::database::{self, OpenError};
 
 /// The tables of the inventory service.
 #[derive(Debug, Clone)]
@@ -17,7 +17,7 @@ impl StockStore {
     /// # Errors
     ///
     /// If the file cannot be opened or brought up to date.
-    pub async fn open(path: &Path) -> Result<Self, sqlx::Error> {
+    pub async fn open(path: &Path) -> Result<Self, OpenError> {
         let pool = database::open(path, &sqlx::migrate!("migrations/inventory")).await?;
         Ok(Self { pool })
     }

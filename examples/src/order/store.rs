@@ -3,7 +3,7 @@ use std::path::Path;
 use sqlx::SqlitePool;
 
 use super::{Order, Product};
-use crate::database;
+use crate::database::{self, OpenError};
 
 /// The tables of the order service.
 ///
@@ -20,7 +20,7 @@ impl OrderStore {
     /// # Errors
     ///
     /// If the file cannot be opened or brought up to date.
-    pub async fn open(path: &Path) -> Result<Self, sqlx::Error> {
+    pub async fn open(path: &Path) -> Result<Self, OpenError> {
         let pool = database::open(path, &sqlx::migrate!("migrations/order")).await?;
         Ok(Self { pool })
     }

@@ -3,7 +3,7 @@ use std::path::Path;
 use sqlx::SqlitePool;
 
 use super::{Payment, PaymentRequest, PaymentStatus};
-use crate::database;
+use crate::database::{self, OpenError};
 
 /// The table of the payment service.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ impl PaymentStore {
     /// # Errors
     ///
     /// If the file cannot be opened or brought up to date.
-    pub async fn open(path: &Path) -> Result<Self, sqlx::Error> {
+    pub async fn open(path: &Path) -> Result<Self, OpenError> {
         let pool = database::open(path, &sqlx::migrate!("migrations/payment")).await?;
         Ok(Self { pool })
     }

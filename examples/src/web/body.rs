@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use axum::{
     body::Bytes,
     extract::{FromRequest, Request},
@@ -11,6 +13,9 @@ use super::ApiError;
 /// The largest request body that a service reads.
 pub const MAX_BODY_BYTES: usize = 64 * 1024;
 
+/// How long a body may take to arrive: a client that stops half-way holds up nobody.
+const ARRIVAL: Duration = Duration::from_secs(3);
+
 /// A JSON body, whose rejections are the system's own error bodies.
 ///
 /// axum's extractor answers 422 to JSON of the wrong shape; here 422 is kept for a reused
@@ -22,7 +27,12 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Self::Rejection> {
-        let bytes = Bytes::from_request(request, state).await.map_err(|rejection| {
+        let arrival = tokio::time::timeout(ARRIVAL, Bytes::from_request(request, state));
+        let arrived = arrival.await.map_err(|_| {
+            let message = format!("the body did not arrive within {} s", ARRIVAL.as_secs());
+            ApiError::new(StatusCode::REQUEST_TIMEOUT, "BODY_TIMEOUT", message)
+        })?;
+        let bytes = arrived.map_err(|rejection| {
             if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
                 let message = format!("the body is larger than {MAX_BODY_BYTES} bytes");
                 ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "BODY_TOO_LARGE", message)

@@ -12,4 +12,4 @@ pub use error::ApiError;
 pub use health::health;
 pub use idempotency::{idempotency_key, optional_idempotency_key};
 pub use path::Path;
-pub use server::{Server, finish};
+pub use server::{ListenError, Server, finish};

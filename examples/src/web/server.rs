@@ -1,22 +1,42 @@
-use std::{io, net::SocketAddr};
+use std::{io, net::SocketAddr, time::Duration};
 
 use axum::{
     Router,
     extract::{DefaultBodyLimit, Request},
     http::{Method, StatusCode, Uri},
     middleware::{self, Next},
+    serve::Listener,
+};
+use hyper::server::conn::http1;
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    server::graceful::GracefulShutdown,
+    service::TowerToHyperService,
 };
 use resilience::Resilience;
-use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
+use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use super::{ApiError, MAX_BODY_BYTES};
+use crate::peer::BaseUrl;
+
+/// How long a connection may be idle, and a request's header may take to arrive: a client that
+/// stops half-way holds up nobody.
+const ARRIVAL: Duration = Duration::from_secs(3);
+
+/// Nobody can be served at this port.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot listen on 127.0.0.1:{port}: {source}")]
+pub struct ListenError {
+    port: u16,
+    source: io::Error,
+}
 
 /// A service that listens on loopback.
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
-    stop: watch::Sender<bool>,
-    task: JoinHandle<io::Result<()>>,
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<()>,
 }
 
 impl Server {
@@ -25,18 +45,14 @@ impl Server {
     /// # Errors
     ///
     /// If the port cannot be bound.
-    pub async fn start(port: u16, app: Router) -> io::Result<Self> {
-        let listener = TcpListener::bind(("127.0.0.1", port)).await?;
-        let address = listener.local_addr()?;
-        let (stop, mut stopped) = watch::channel(false);
-        let until = async move {
-            // The sender going away is a stop as well.
-            let _ = stopped.wait_for(|stop| *stop).await;
+    pub async fn start(port: u16, app: Router) -> Result<Self, ListenError> {
+        let listen = async {
+            let listener = TcpListener::bind(("127.0.0.1", port)).await?;
+            Ok((listener.local_addr()?, listener))
         };
-        let task =
-            tokio::spawn(
-                async move { axum::serve(listener, app).with_graceful_shutdown(until).await },
-            );
+        let (address, listener) = listen.await.map_err(|source| ListenError { port, source })?;
+        let (stop, stopped) = oneshot::channel();
+        let task = tokio::spawn(serve(listener, app, stopped));
         Ok(Self { address, stop, task })
     }
 
@@ -45,20 +61,51 @@ impl Server {
         self.address
     }
 
-    /// The base of its URLs.
+    /// The base of its URLs, as callers take it.
+    pub fn base_url(&self) -> BaseUrl {
+        self.address.into()
+    }
+
+    /// The base of its URLs, as text.
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        self.base_url().to_string()
     }
 
     /// Takes no more connections and returns when the requests under way have been answered.
     ///
     /// # Errors
     ///
-    /// If serving ended with an error or a panic.
+    /// If serving ended with a panic.
     pub async fn stop(self) -> io::Result<()> {
-        self.stop.send_replace(true);
-        self.task.await.map_err(io::Error::other)?
+        // A task that is gone already has stopped; its own end tells how.
+        let _ = self.stop.send(());
+        self.task.await.map_err(io::Error::other)
     }
+}
+
+/// `axum::serve` with a limit on the time in which requests arrive, which that cannot set.
+///
+/// The sender of `stopped` going away is a stop as well.
+async fn serve(mut listener: TcpListener, app: Router, mut stopped: oneshot::Receiver<()>) {
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(ARRIVAL);
+    let connections = GracefulShutdown::new();
+    loop {
+        let (stream, _) = tokio::select! {
+            accepted = Listener::accept(&mut listener) => accepted,
+            _ = &mut stopped => break,
+        };
+        let service = TowerToHyperService::new(app.clone());
+        let connection = connections.watch(http.serve_connection(TokioIo::new(stream), service));
+        tokio::spawn(async move {
+            if let Err(error) = connection.await {
+                tracing::debug!(%error, "a connection broke");
+            }
+        });
+    }
+    // A new connection is refused from here on, not left waiting.
+    drop(listener);
+    connections.shutdown().await;
 }
 
 /// Completes a service's routes with what all services do alike.

@@ -7,7 +7,7 @@ pub(crate) mod database;
 
 use std::time::{Duration, Instant};
 
-use examples::{faults::FaultPlan, system::System};
+use examples::{faults::FaultPlan, peer::BaseUrl, system::System};
 use reqwest::{Client, RequestBuilder};
 use resilience::{Config, Resilience};
 use serde_json::{Value, json};
@@ -96,9 +96,9 @@ pub(crate) fn book(user_id: i64) -> Value {
 }
 
 /// The address of a port that was free a moment ago, where nobody listens.
-pub(crate) fn refusing_url() -> String {
+pub(crate) fn refusing_url() -> BaseUrl {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    format!("http://{}", listener.local_addr().unwrap())
+    listener.local_addr().unwrap().into()
 }
 
 /// Looks until something is so; the time is only there for a test that fails.
