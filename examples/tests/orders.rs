@@ -3,8 +3,9 @@
 mod support;
 
 use examples::{assembly, faults::FaultPlan, web::Server};
+use resilience::circuit_breaker::State;
 use serde_json::json;
-use support::{World, book, until};
+use support::{Answer, World, book, until};
 
 #[tokio::test]
 async fn an_approved_payment_confirms_the_order() {
@@ -49,7 +50,7 @@ async fn declined_payments_say_nothing_about_the_provider() {
     }
     for name in ["paymentCb", "paymentServiceCb"] {
         let breaker = world.registry.circuit_breaker(name);
-        assert_eq!(breaker.state(), resilience::circuit_breaker::State::Closed, "{name}");
+        assert_eq!(breaker.state(), State::Closed, "{name}");
         assert_eq!(breaker.metrics().buffered_calls, 0, "{name}");
     }
 }
@@ -63,6 +64,10 @@ async fn what_is_sold_out_or_not_sold_is_refused_and_never_paid() {
     let nothing = json!({ "user_id": 1, "sku": "nothing", "quantity": 1, "amount": 1 });
     let unknown = world.order(&nothing).await;
     assert_eq!((unknown.status, &unknown.body["error"]), (404, &json!("UNKNOWN_SKU")));
+    for refused in [sold_out, unknown] {
+        assert_nothing_was_ordered(&refused);
+    }
+    assert_eq!(support::database::orders(&world.system.database("order")).await, []);
     assert!(world.ledger().await.is_empty());
 }
 
@@ -82,14 +87,41 @@ async fn a_double_click_is_placed_once() {
 }
 
 #[tokio::test]
-async fn an_inventory_that_fails_is_503_and_nothing_is_paid() {
+async fn an_order_that_may_have_a_reservation_stands_and_its_503_says_so() {
     let world = World::start(&[]).await;
-    world.inventory_faults(FaultPlan { error_rate: 1.0, ..FaultPlan::default() }).await;
-    let refused = world.order(&book(1)).await;
-    assert_eq!(refused.status, 503, "{refused:?}");
-    assert_eq!(refused.body["error"], "DEPENDENCY_UNAVAILABLE");
-    assert!(refused.retry_after.is_some());
+    for fault in [
+        FaultPlan { error_rate: 1.0, ..FaultPlan::default() },
+        FaultPlan { drop_rate: 1.0, ..FaultPlan::default() },
+    ] {
+        world.inventory_faults(fault).await;
+        let unknown = world.order(&book(1)).await;
+        assert_eq!(unknown.status, 503, "{unknown:?}");
+        assert_eq!(unknown.body["error"], "DEPENDENCY_UNAVAILABLE");
+        assert!(unknown.retry_after.is_some());
+        assert_stands(&world, &unknown).await;
+    }
     assert!(world.ledger().await.is_empty());
+}
+
+#[tokio::test]
+async fn an_order_that_the_inventory_never_saw_leaves_nothing_behind() {
+    let world = World::start(&[]).await;
+    let directory = tempfile::tempdir().unwrap();
+    let (nobody, database) = (support::refusing_url(), directory.path().join("order.db"));
+    let payment = world.system.payment.base_url();
+    let app = assembly::order(&world.registry, &database, &nobody, &payment).await.unwrap();
+    let order = Server::start(0, app).await.unwrap();
+
+    let refused = world.post(format!("{}/orders", order.url()), &book(1)).await;
+    assert_eq!(refused.status, 503, "{refused:?}");
+    assert!(refused.retry_after.is_some());
+    assert_nothing_was_ordered(&refused);
+
+    world.registry.circuit_breaker("inventoryCb").transition_to(State::Open).unwrap();
+    let refused = world.post(format!("{}/orders", order.url()), &book(1)).await;
+    assert_eq!(refused.status, 503, "{refused:?}");
+    assert_nothing_was_ordered(&refused);
+    assert_eq!(support::database::orders(&database).await, []);
 }
 
 #[tokio::test]
@@ -152,10 +184,15 @@ async fn an_order_left_pending_is_not_undone_by_a_second_attempt_that_fails() {
     let pending = world.keyed_order("k", &book(1)).await;
     assert_eq!((pending.status, &pending.body["payment_status"]), (200, &json!("PENDING")));
     world.inventory_faults(FaultPlan { error_rate: 1.0, ..FaultPlan::default() }).await;
-    assert_eq!(world.keyed_order("k", &book(1)).await.status, 503);
-    let id = pending.body["order_id"].as_str().expect("an id");
-    let kept = world.get(format!("{}/orders/{id}", world.system.order.url())).await;
-    assert_eq!(kept.status, 200, "it may have been charged");
+    let failed = world.keyed_order("k", &book(1)).await;
+    assert_eq!(failed.status, 503, "{failed:?}");
+    assert_eq!(failed.body["order_id"], pending.body["order_id"]);
+    assert_stands(&world, &failed).await;
+
+    world.registry.circuit_breaker("inventoryCb").transition_to(State::Open).unwrap();
+    let refused = world.keyed_order("k", &book(1)).await;
+    assert_eq!(refused.status, 503, "{refused:?}");
+    assert_stands(&world, &refused).await;
 }
 
 #[tokio::test]
@@ -163,7 +200,8 @@ async fn a_payment_service_that_is_down_leaves_orders_pending() {
     let world = World::start(&[]).await;
     let directory = tempfile::tempdir().unwrap();
     let nobody = support::refusing_url();
-    let (database, inventory) = (directory.path().join("order.db"), world.system.inventory.url());
+    let (database, inventory) =
+        (directory.path().join("order.db"), world.system.inventory.base_url());
     let app = assembly::order(&world.registry, &database, &inventory, &nobody).await.unwrap();
     let order = Server::start(0, app).await.unwrap();
 
@@ -174,4 +212,22 @@ async fn a_payment_service_that_is_down_leaves_orders_pending() {
     let retry = world.registry.retry("reconnect").metrics();
     assert_eq!(retry.failed_with_retry, 1, "a refused connection is tried once more: {retry:?}");
     assert_eq!(retry.total_calls, 3, "one call to the inventory, two to the payment: {retry:?}");
+}
+
+/// Asserts that the error names an order which is there, not paid as far as is known.
+async fn assert_stands(world: &World, error: &Answer) {
+    let message = error.body["message"].as_str().expect("a message");
+    assert!(message.contains("stands"), "{message}");
+    let id = error.body["order_id"].as_str().expect("an id");
+    let order = world.get(format!("{}/orders/{id}", world.system.order.url())).await;
+    assert_eq!(order.status, 200, "{order:?}");
+    for (field, value) in [("status", "ORDERED"), ("payment_status", "PENDING")] {
+        assert_eq!((&error.body[field], &order.body[field]), (&json!(value), &json!(value)));
+    }
+}
+
+fn assert_nothing_was_ordered(error: &Answer) {
+    let message = error.body["message"].as_str().expect("a message");
+    assert!(message.ends_with("; nothing was ordered"), "{message}");
+    assert!(error.body.get("order_id").is_none(), "{error:?}");
 }

@@ -1,4 +1,5 @@
 use axum::http::StatusCode;
+use serde_json::json;
 
 use super::{InventoryError, Order};
 use crate::web::ApiError;
@@ -15,9 +16,19 @@ pub enum OrderError {
     /// The client's key names another order.
     #[error("the idempotency key was used for another order")]
     KeyReused,
-    /// The inventory keeps nothing for the order.
-    #[error(transparent)]
-    Inventory(#[from] InventoryError),
+    /// The inventory keeps nothing for the order, which was not placed.
+    #[error("nothing was ordered")]
+    NotPlaced(#[source] InventoryError),
+    /// The inventory did not confirm a reservation for an order that stands all the same: stock may
+    /// be kept for it, or it may have been charged before.
+    #[error("order '{}' stands, not known to be paid", order.order_id)]
+    Unreserved {
+        /// The order that stands.
+        order: Box<Order>,
+        /// Why there is no reservation, or none that is known.
+        #[source]
+        cause: InventoryError,
+    },
     /// The order was placed and its payment declined.
     #[error("the payment was declined; the order stands and can be paid again")]
     Declined(Box<Order>),
@@ -38,16 +49,26 @@ impl From<OrderError> for ApiError {
                 Self::new(StatusCode::CONFLICT, "ALREADY_IN_PROGRESS", message)
             }
             OrderError::KeyReused => Self::key_reused(),
-            OrderError::Inventory(error) => error.into(),
+            OrderError::NotPlaced(cause) => Self::from(cause).and(&message),
+            OrderError::Unreserved { order, cause } => {
+                Self::from(cause).and(&message).with_order(*order)
+            }
             OrderError::Declined(order) => {
                 Self::new(StatusCode::PAYMENT_REQUIRED, "PAYMENT_DECLINED", message)
-                    .with("order_id", order.order_id)
-                    .with("status", "ORDERED")
-                    .with("payment_status", "REJECTED")
+                    .with_order(*order)
             }
             OrderError::Database(error) => error.into(),
             OrderError::Protected(error) => error.into(),
         }
+    }
+}
+
+impl ApiError {
+    /// Says that this order stands, and how.
+    fn with_order(self, order: Order) -> Self {
+        self.with("order_id", order.order_id)
+            .with("status", json!(order.status))
+            .with("payment_status", json!(order.payment_status))
     }
 }
 
@@ -58,11 +79,11 @@ impl From<InventoryError> for ApiError {
             InventoryError::OutOfStock => Self::new(StatusCode::CONFLICT, "OUT_OF_STOCK", message),
             InventoryError::UnknownSku => Self::new(StatusCode::NOT_FOUND, "UNKNOWN_SKU", message),
             InventoryError::Protected(error) => error.into(),
-            // The order was not placed and may be tried again; no wait is known to be long enough.
+            // It may be tried again; no wait is known to be long enough.
             InventoryError::Failed(_) | InventoryError::Transport(_) => {
                 let status = StatusCode::SERVICE_UNAVAILABLE;
                 tracing::warn!(error = message, "the inventory failed");
-                let message = "the inventory cannot be reached; the order was not placed";
+                let message = "the inventory did not do its work";
                 Self::refused(status, "DEPENDENCY_UNAVAILABLE", message, None)
             }
             InventoryError::Refused(_) => Self::internal(&message),

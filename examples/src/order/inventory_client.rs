@@ -77,7 +77,12 @@ impl InventoryError {
             Self::OutOfStock
             | Self::UnknownSku
             | Self::Refused(_)
-            | Self::Transport(_)
+            | Self::Transport(
+                TransportError::Connect(_)
+                | TransportError::Unmade(_)
+                | TransportError::Unwritable(_)
+                | TransportError::Refused(_),
+            )
             | Self::Protected(_) => false,
         }
     }

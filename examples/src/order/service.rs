@@ -68,11 +68,10 @@ impl OrderService {
         // The order is written down before anything is asked of others: whatever happens from here
         // on, what was reserved or charged for it can be traced.
         self.store.insert(key, &order).await?;
-        if let Err(error) = self.reserve(&order).await {
-            self.undo(&order, &error).await?;
-            return Err(error.into());
+        match self.reserve(&order).await {
+            Ok(()) => self.pay(order).await,
+            Err(cause) => Err(self.undo(order, cause).await?),
         }
-        self.pay(order).await
     }
 
     /// Finds an order.
@@ -116,8 +115,10 @@ impl OrderService {
             return show(order);
         }
         // It may have been charged already: whatever fails now, the order is not undone.
-        self.reserve(&order).await?;
-        self.pay(order).await
+        match self.reserve(&order).await {
+            Ok(()) => self.pay(order).await,
+            Err(cause) => Err(OrderError::Unreserved { order: Box::new(order), cause }),
+        }
     }
 
     async fn reserve(&self, order: &Order) -> Result<(), InventoryError> {
@@ -129,17 +130,20 @@ impl OrderService {
         self.inventory.reserve(&reservation).await
     }
 
-    /// Withdraws an order that has no reservation, or gives back the one it may have.
-    async fn undo(&self, order: &Order, error: &InventoryError) -> Result<(), OrderError> {
-        if error.may_have_reserved() {
+    /// Withdraws an order for which nothing is reserved, after giving back what may be, and says
+    /// what became of it.
+    async fn undo(&self, order: Order, cause: InventoryError) -> Result<OrderError, OrderError> {
+        if cause.may_have_reserved() {
             let release = Release { order_id: order.order_id.clone() };
             if let Err(error) = self.inventory.release(&release).await {
-                // The order stays, as the trace of what may be reserved for it.
+                // The order stays, as the trace of what may be reserved for it; the client is told,
+                // and goes on with it under the same key.
                 tracing::warn!(order_id = order.order_id, %error, "a reservation may be left over");
-                return Ok(());
+                return Ok(OrderError::Unreserved { order: Box::new(order), cause });
             }
         }
-        Ok(self.store.withdraw(&order.order_id).await?)
+        self.store.withdraw(&order.order_id).await?;
+        Ok(OrderError::NotPlaced(cause))
     }
 
     async fn pay(&self, order: Order) -> Result<Order, OrderError> {

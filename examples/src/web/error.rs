@@ -55,6 +55,13 @@ impl ApiError {
         error
     }
 
+    /// Adds to the message what people should know besides.
+    #[must_use]
+    pub fn and(mut self, more: &str) -> Self {
+        self.message = format!("{}; {more}", self.message);
+        self
+    }
+
     /// Adds a field to the body.
     #[must_use]
     pub fn with(mut self, field: &str, value: impl Into<Value>) -> Self {

@@ -20,3 +20,12 @@ pub(crate) async fn committed_payment_status(path: &Path) -> Option<String> {
     let mut connection = open(path).await;
     sqlx::query_scalar("SELECT status FROM payments").fetch_optional(&mut connection).await.unwrap()
 }
+
+/// The status and the payment status of every order.
+pub(crate) async fn orders(path: &Path) -> Vec<(String, String)> {
+    let mut connection = open(path).await;
+    sqlx::query_as("SELECT status, payment_status FROM orders")
+        .fetch_all(&mut connection)
+        .await
+        .unwrap()
+}
