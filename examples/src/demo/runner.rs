@@ -14,7 +14,7 @@ use crate::{assembly::StartError, settings};
 /// The exit status is 0 if every promise was kept, 1 if one was broken, 2 if the system did not
 /// start or could not be brought back to where a scene starts.
 #[derive(Debug, Clone, Parser)]
-#[command(version)]
+#[command(version, after_help = scenes())]
 pub struct Options {
     /// Run this scene only
     #[arg(long, value_name = "N", value_parser = known)]
@@ -39,6 +39,13 @@ pub enum DemoError {
     /// The report cannot be written.
     #[error("the report cannot be written: {0}")]
     Report(#[from] serde_json::Error),
+}
+
+/// What `--help` tells about the scenes.
+fn scenes() -> String {
+    let line = |scene: &Scene| format!("\n  {}  {}", scene.number, scene.title);
+    let scenes: String = SCENES.iter().map(line).collect();
+    format!("Scenes, 2 to 4 s each, about 12 s all of them:{scenes}")
 }
 
 fn known(number: &str) -> Result<u8, String> {
