@@ -270,6 +270,7 @@ impl Bulkhead {
     /// Puts other settings in force. Calls that wait already wait as long as they would have, or are
     /// all let in where the bulkhead is disabled.
     pub(crate) fn reconfigure(&self, config: BulkheadConfig) {
+        self.shared.events.set_capacity(config.event_consumer_buffer_size());
         let config = Arc::new(config);
         let granted = {
             let mut state = self.shared.state.lock();
@@ -643,6 +644,17 @@ mod tests {
         assert_eq!(count.0.load(Ordering::Relaxed), 2);
         assert!(waits.iter_mut().all(|wait| matches!(poll(wait.as_mut()), Poll::Ready(Ok(_)))));
         assert_eq!(bulkhead.waiting(), 0);
+    }
+
+    #[test]
+    fn a_reload_changes_how_many_events_are_kept() {
+        let (bulkhead, _hand) = bulkhead(1, WAIT);
+        bulkhead.events().capture(true);
+        bulkhead.reconfigure(
+            bulkhead.config().to_builder().event_consumer_buffer_size(1).build().unwrap(),
+        );
+        drop(bulkhead.try_acquire().unwrap());
+        assert_eq!(bulkhead.events().recent().len(), 1);
     }
 
     #[test]

@@ -330,6 +330,7 @@ impl RateLimiter {
     pub(crate) fn reconfigure(&self, config: RateLimiterConfig) {
         let now = self.shared.clock.now();
         let enabled = config.is_enabled();
+        self.shared.events.set_capacity(config.event_consumer_buffer_size());
         {
             let mut state = self.shared.state.lock();
             self.shared.enabled.store(enabled, Ordering::Relaxed);
@@ -724,6 +725,18 @@ mod tests {
         let wait = limiter.begin(1, 0).unwrap().unwrap();
         limiter.reconfigure(limiter.config().to_builder().enabled(false).build().unwrap());
         assert_eq!(poll(pin!(wait)), Poll::Ready(Ok(())));
+    }
+
+    #[test]
+    fn a_reload_changes_how_many_events_are_kept() {
+        let (limiter, _hand) = limiter(1, Duration::ZERO);
+        limiter.events().capture(true);
+        limiter.reconfigure(
+            limiter.config().to_builder().event_consumer_buffer_size(1).build().unwrap(),
+        );
+        limiter.drain();
+        limiter.drain();
+        assert_eq!(limiter.events().recent().len(), 1);
     }
 
     #[test]

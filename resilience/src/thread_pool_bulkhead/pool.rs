@@ -197,7 +197,9 @@ impl ThreadPoolBulkhead {
         drop(state);
         let id = match submission {
             Submission::Start { id } => {
-                self.start_thread(id);
+                if worker::start(shared).is_err() {
+                    self.not_started(id);
+                }
                 id
             }
             Submission::Wake { id } => {
@@ -219,6 +221,7 @@ impl ThreadPoolBulkhead {
     /// threads of its own where the bulkhead is disabled.
     pub(crate) fn reconfigure(&self, config: ThreadPoolBulkheadConfig) {
         let shared = self.shared();
+        shared.events.set_capacity(config.event_consumer_buffer_size());
         let config = Arc::new(config);
         let (alone, start) = {
             let mut state = shared.state.lock();
@@ -246,13 +249,10 @@ impl ThreadPoolBulkhead {
         }
     }
 
-    fn start_thread(&self, id: u64) {
-        let shared = self.shared();
-        if worker::start(shared).is_err() {
-            let mut state = shared.state.lock();
-            let task = state.engine.start_failed(id);
-            self.reject_stranded(state, task);
-        }
+    fn not_started(&self, id: u64) {
+        let mut state = self.shared().state.lock();
+        let task = state.engine.start_failed(id);
+        self.reject_stranded(state, task);
     }
 
     /// Refuses a task for which there is no thread, and what is queued if there is none at all: it
@@ -627,9 +627,7 @@ mod tests {
         let Submission::Start { id } = submission else { panic!("a thread was there") };
         let started = Job::on_pool(desk, pool.clone(), id);
         let queued = pool.submit(|| ()).unwrap();
-        let mut state = pool.shared().state.lock();
-        let task = state.engine.start_failed(id);
-        pool.reject_stranded(state, task);
+        pool.not_started(id);
         assert_eq!(started.await, Err(pool.full()));
         assert_eq!(queued.await, Err(pool.full()));
         assert_eq!((pool.metrics().rejected, pool.events().recent().len()), (2, 2));
@@ -645,6 +643,16 @@ mod tests {
         let [first, second] = queued;
         assert_eq!((first.await, second.await), (Ok(1), Ok(2)));
         assert_eq!(pool.metrics().queue_depth, 0);
+    }
+
+    #[test]
+    fn a_reload_changes_how_many_events_are_kept() {
+        let pool = pool(1, 1, 0);
+        pool.events().capture(true);
+        pool.reconfigure(pool.config().to_builder().event_consumer_buffer_size(1).build().unwrap());
+        let (_running, _end) = blocked(&pool);
+        pool.submit(|| ()).unwrap_err();
+        assert_eq!(pool.events().recent().len(), 1);
     }
 
     #[test]
