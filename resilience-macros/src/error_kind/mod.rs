@@ -115,17 +115,18 @@ fn implementation(input: &DeriveInput, cases: &[Case<'_>], krate: &Path) -> Toke
         let member = field.ident.clone().map_or_else(|| index.into(), syn::Member::Named);
         let (pattern, ty) = (&case.pattern, &field.ty);
         let carrier = format_ident!("__resilience_carrier", span = proc_macro2::Span::mixed_site());
-        let refusal = match inside_option(ty) {
-            Some(inside) => quote! {
-                match #carrier {
-                    ::core::option::Option::Some(#carrier) => {
-                        #private::facts!(#inside)(#carrier).refusal
+        let read = |ty: &Type| quote!(#private::facts!(#ty)(#carrier).refusal);
+        let refusal = inside_option(ty).map(read).map_or_else(
+            || read(ty),
+            |refusal| {
+                quote! {
+                    match #carrier {
+                        ::core::option::Option::Some(#carrier) => #refusal,
+                        ::core::option::Option::None => ::core::option::Option::None,
                     }
-                    ::core::option::Option::None => ::core::option::Option::None,
                 }
             },
-            None => quote!(#private::facts!(#ty)(#carrier).refusal),
-        };
+        );
         Some(quote!(#pattern { #member: #carrier, .. } => #refusal))
     });
     let refusals: Vec<TokenStream> = refusals.collect();

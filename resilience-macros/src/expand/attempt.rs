@@ -7,7 +7,7 @@ use crate::model::{Argument, Body, Form, Function, Passing};
 
 /// One attempt: what the runtime runs inside the time limiter and the bulkhead.
 pub(super) fn attempt(plan: &Plan<'_>, function: &Function) -> TokenStream {
-    let Locals { pass, attempt, .. } = &plan.locals;
+    let Plan { private, locals: Locals { pass, attempt, .. }, .. } = plan;
     let outside = prepare(plan, function);
     let inside: Vec<TokenStream> =
         function.arguments.iter().filter_map(|argument| bind(plan, function, argument)).collect();
@@ -34,7 +34,7 @@ pub(super) fn attempt(plan: &Plan<'_>, function: &Function) -> TokenStream {
         #outside
         #(#outside_too)*
         let #attempt = #run;
-        #pass.#protect(#attempt).await
+        #private::Pass::#protect(&mut #pass, #attempt).await
     }}
 }
 
