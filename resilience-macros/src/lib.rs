@@ -185,7 +185,8 @@ pub fn __resilience_composed(_args: TokenStream, item: TokenStream) -> TokenStre
 /// `#[error_kind(crate = path)]` says where `resilience` is found, for crates that re-export it.
 ///
 /// A refusal of a nested protected call that travels inside a variant, as its only field or as its
-/// source, counts in the outer call as what it is.
+/// source, counts in the outer call as what it is: a `resilience::Error`, one of its structs such as
+/// `CallNotPermitted`, or a `CallError` that carries one, also in a `Box`, an `Arc` or an `Option`.
 ///
 /// # Examples
 ///

@@ -1,9 +1,12 @@
 //! Error kinds: the words by which configuration lists (`record_errors`, `ignore_errors`,
 //! `retry_errors`) name errors.
 
-use std::io;
+use std::{borrow::Cow, io, sync::Arc};
 
-use crate::Error;
+use crate::{
+    BulkheadFull, CallError, CallNotPermitted, Error, MaxRetriesExceeded, RequestNotPermitted,
+    TimedOut, chain::first_refusal,
+};
 
 /// An error that says which kinds it is of, so that configuration lists can name it.
 ///
@@ -24,6 +27,33 @@ use crate::Error;
 /// }
 /// assert!(Declined.kinds().contains(&"http_4xx"));
 /// ```
+///
+/// A refusal that travels inside is lent where it is a [`Error`](crate::Error), and given where it is
+/// one of its structs:
+///
+/// ```
+/// use std::borrow::Cow;
+///
+/// use resilience::{CallNotPermitted, Error, ErrorKind};
+///
+/// enum StockError {
+///     Refused(Error),
+///     Open(CallNotPermitted),
+/// }
+///
+/// impl ErrorKind for StockError {
+///     fn kinds(&self) -> &'static [&'static str] {
+///         &[]
+///     }
+///
+///     fn refusal(&self) -> Option<Cow<'_, Error>> {
+///         Some(match self {
+///             StockError::Refused(refusal) => Cow::Borrowed(refusal),
+///             StockError::Open(open) => Cow::Owned(open.clone().into()),
+///         })
+///     }
+/// }
+/// ```
 pub trait ErrorKind {
     /// The kinds of this error in `snake_case`, its own first, then its groups.
     fn kinds(&self) -> &'static [&'static str];
@@ -31,7 +61,7 @@ pub trait ErrorKind {
     /// The refusal of a nested protected call that travels inside this error.
     ///
     /// It counts in the outer call as what it is: an open inner breaker is not retried.
-    fn refusal(&self) -> Option<&Error> {
+    fn refusal(&self) -> Option<Cow<'_, Error>> {
         None
     }
 }
@@ -41,10 +71,64 @@ impl ErrorKind for Error {
         Error::kinds(self)
     }
 
-    fn refusal(&self) -> Option<&Error> {
-        Some(self)
+    fn refusal(&self) -> Option<Cow<'_, Error>> {
+        Some(Cow::Borrowed(self))
     }
 }
+
+macro_rules! refusals {
+    ($($refusal:ident: $kind:literal),*) => {$(
+        impl ErrorKind for $refusal {
+            fn kinds(&self) -> &'static [&'static str] {
+                &[$kind]
+            }
+
+            fn refusal(&self) -> Option<Cow<'_, Error>> {
+                Some(Cow::Owned(self.clone().into()))
+            }
+        }
+    )*};
+}
+
+refusals!(
+    CallNotPermitted: "call_not_permitted",
+    RequestNotPermitted: "request_not_permitted",
+    BulkheadFull: "bulkhead_full",
+    TimedOut: "timeout",
+    MaxRetriesExceeded: "max_retries_exceeded"
+);
+
+impl<E: ErrorKind> ErrorKind for CallError<E> {
+    fn kinds(&self) -> &'static [&'static str] {
+        match self {
+            CallError::Inner(error) => error.kinds(),
+            CallError::Resilience(refusal) => Error::kinds(refusal),
+        }
+    }
+
+    fn refusal(&self) -> Option<Cow<'_, Error>> {
+        match self {
+            CallError::Inner(error) => error.refusal(),
+            CallError::Resilience(refusal) => Some(Cow::Borrowed(refusal)),
+        }
+    }
+}
+
+macro_rules! pointers {
+    ($($pointer:ident),*) => {$(
+        impl<E: ErrorKind + ?Sized> ErrorKind for $pointer<E> {
+            fn kinds(&self) -> &'static [&'static str] {
+                (**self).kinds()
+            }
+
+            fn refusal(&self) -> Option<Cow<'_, Error>> {
+                (**self).refusal()
+            }
+        }
+    )*};
+}
+
+pointers!(Box, Arc);
 
 impl ErrorKind for io::Error {
     fn kinds(&self) -> &'static [&'static str] {
@@ -56,6 +140,11 @@ impl ErrorKind for io::Error {
             | io::ErrorKind::AddrNotAvailable => &["connect", "io"],
             _ => &["io"],
         }
+    }
+
+    fn refusal(&self) -> Option<Cow<'_, Error>> {
+        let custom: &(dyn std::error::Error + 'static) = self.get_ref()?;
+        first_refusal(Some(custom))
     }
 }
 

@@ -11,6 +11,7 @@
 #[path = "private/mod.rs"]
 pub mod __private;
 pub mod bulkhead;
+mod chain;
 pub mod circuit_breaker;
 mod clock;
 pub mod config;

@@ -1,6 +1,6 @@
 //! Which outcomes count as failures, and which are worth another attempt.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{borrow::Cow, fmt, sync::Arc, time::Duration};
 
 use crate::{
     circuit_breaker::{Answers, CircuitBreakerConfig, Outcome, Report},
@@ -10,12 +10,12 @@ use crate::{
 };
 
 /// What is known of a business error beyond its type.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Facts<'e> {
     /// The kinds of the error, its own first.
     pub kinds: &'static [&'static str],
     /// The refusal of a nested protected call that travels inside the error.
-    pub refusal: Option<&'e Error>,
+    pub refusal: Option<Cow<'e, Error>>,
 }
 
 /// Which outcomes count as failures, and which are worth another attempt.
@@ -148,15 +148,17 @@ impl<T, E> Rules<T, E> {
     fn inspect<'e>(&self, error: &'e CallError<E>) -> (Facts<'e>, Option<&'e E>) {
         let error = match error {
             CallError::Resilience(refusal) => {
-                return (Facts { kinds: refusal.kinds(), refusal: Some(refusal) }, None);
+                let facts = Facts { kinds: refusal.kinds(), refusal: Some(Cow::Borrowed(refusal)) };
+                return (facts, None);
             }
             CallError::Inner(error) => error,
         };
         let mut facts = self.facts.map_or_else(Facts::default, |facts| facts(error));
-        if let (Some(refusal), []) = (facts.refusal, facts.kinds) {
+        if let (Some(refusal), []) = (&facts.refusal, facts.kinds) {
             facts.kinds = refusal.kinds();
         }
-        (facts, facts.refusal.is_none().then_some(error))
+        let business = facts.refusal.is_none().then_some(error);
+        (facts, business)
     }
 
     /// Whether retry wants another attempt after this result.
@@ -195,7 +197,7 @@ impl<T, E> Rules<T, E> {
             ignored: ask(self.ignore, business) == Some(true),
         };
         Report {
-            outcome: config().classify(facts, answers),
+            outcome: config().classify(&facts, answers),
             kinds: facts.kinds,
             open_for: ask(self.open_for, business).flatten(),
         }
@@ -258,9 +260,9 @@ mod tests {
             }
         }
 
-        fn refusal(&self) -> Option<&Error> {
+        fn refusal(&self) -> Option<Cow<'_, Error>> {
             match self {
-                Failed::Nested(error) => Some(error),
+                Failed::Nested(error) => Some(Cow::Borrowed(error)),
                 _ => None,
             }
         }

@@ -22,8 +22,9 @@ use std::{
 };
 
 use resilience::{
-    CallError, CallNotPermitted, Config, Error, ErrorKind, Resilience, TimedOut, bulkhead,
-    circuit_breaker, circuit_breaker::State, config::Format, rate_limiter, retry, time_limiter,
+    CallError, CallNotPermitted, CircuitBreaker, Config, Error, ErrorKind, Resilience, TimedOut,
+    bulkhead, circuit_breaker, circuit_breaker::State, config::Format, rate_limiter, retry,
+    time_limiter,
 };
 use tokio::time::Instant;
 
@@ -401,38 +402,147 @@ async fn configured_lists_know_the_derived_kinds_and_groups() {
 #[error("a source is enough")]
 struct Underived(#[from] Error);
 
-macro_rules! nested {
-    ($outer:ident, $inner:ident, $error:ty) => {
-        #[circuit_breaker(name = "inner")]
-        async fn $inner() -> Result<u32, $error> {
-            Ok(1)
-        }
+/// An error that carries a refusal as `$field`, which its derive alone has to find.
+macro_rules! carries {
+    ($name:ident($field:ty), $from:ident => $value:expr) => {
+        #[derive(ErrorKind)]
+        struct $name($field);
 
-        #[retry(name = "outer")]
-        async fn $outer(calls: &AtomicU32) -> Result<u32, $error> {
-            calls.fetch_add(1, Ordering::Relaxed);
-            $inner().await
+        impl From<Error> for $name {
+            fn from($from: Error) -> Self {
+                Self($value)
+            }
         }
     };
 }
 
-nested!(outer_derived, inner_derived, Failure);
-nested!(outer_underived, inner_underived, Underived);
-nested!(outer_boxed, inner_boxed, Box<dyn std::error::Error + Send + Sync>);
+fn struct_of(error: Error) -> CallNotPermitted {
+    match error {
+        Error::CallNotPermitted(open) => open,
+        other => panic!("{other}"),
+    }
+}
+
+type Boxed = Box<dyn std::error::Error + Send + Sync>;
+
+carries!(Struct(CallNotPermitted), error => struct_of(error));
+carries!(BoxedStruct(Box<CallNotPermitted>), error => Box::new(struct_of(error)));
+carries!(SharedError(Arc<Error>), error => Arc::new(error));
+carries!(Optional(Option<Error>), error => Some(error));
+carries!(OptionalBox(Option<Box<CallNotPermitted>>), error => Some(Box::new(struct_of(error))));
+carries!(Called(CallError<String>), error => error.into());
+carries!(CalledBoxed(CallError<Boxed>), error => CallError::Inner(error.into()));
+carries!(BoxedCalled(Box<CallError<u8>>), error => Box::new(error.into()));
+carries!(SharedObject(Arc<dyn std::error::Error + Send + Sync>), error => Arc::new(error));
+carries!(Io(std::io::Error), error => std::io::Error::other(error));
+carries!(Derived(Option<Arc<Struct>>), error => Some(Arc::new(error.into())));
+
+/// An error that carries a refusal as its source, and has no derive.
+macro_rules! has_source {
+    ($name:ident($($source:tt)*), $from:ident => $value:expr) => {
+        #[derive(Debug, thiserror::Error)]
+        #[error("a source is enough")]
+        struct $name(#[source] $($source)*);
+
+        impl From<Error> for $name {
+            fn from($from: Error) -> Self {
+                Self($value)
+            }
+        }
+    };
+}
+
+has_source!(StructBelow(CallNotPermitted), error => struct_of(error));
+has_source!(BoxBelow(Box<CallNotPermitted>), error => Box::new(struct_of(error)));
+has_source!(SharedBelow(Arc<Error>), error => Arc::new(error));
+has_source!(OptionBelow(Option<Box<Error>>), error => Some(Box::new(error)));
+has_source!(CalledBelow(CallError<Error>), error => CallError::Inner(error));
+has_source!(ObjectBelow(Arc<dyn std::error::Error + Send + Sync>), error => Arc::new(error));
+
+macro_rules! nested {
+    ($($outer:ident: $error:ty,)*) => {
+        $(
+            #[retry(name = "outer")]
+            async fn $outer(calls: &AtomicU32) -> Result<u32, $error> {
+                #[circuit_breaker(name = "inner")]
+                async fn inner() -> Result<u32, $error> {
+                    Ok(1)
+                }
+
+                calls.fetch_add(1, Ordering::Relaxed);
+                inner().await
+            }
+        )*
+
+        #[tokio::test(start_paused = true)]
+        async fn an_open_inner_breaker_is_not_retried_in_whatever_shape_its_refusal_comes() {
+            let registry = registry("{}");
+            registry.circuit_breaker("inner").transition_to(State::ForcedOpen).unwrap();
+            registry
+                .scope(async {
+                    $(
+                        let calls = AtomicU32::new(0);
+                        assert!($outer(&calls).await.is_err());
+                        assert_eq!(count(&calls), 1, stringify!($error));
+                    )*
+                })
+                .await;
+        }
+    };
+}
+
+nested! {
+    derived: Failure,
+    underived: Underived,
+    object: Boxed,
+    plain: Error,
+    call_error: CallError<Failure>,
+    call_error_of_anything: CallError<String>,
+    call_error_of_object: CallError<Boxed>,
+    in_a_struct: Struct,
+    in_a_boxed_struct: BoxedStruct,
+    in_a_shared_error: SharedError,
+    in_an_option: Optional,
+    in_an_optional_box: OptionalBox,
+    in_a_call_error: Called,
+    in_an_object_in_a_call_error: CalledBoxed,
+    in_a_boxed_call_error: BoxedCalled,
+    in_a_shared_object: SharedObject,
+    in_an_io_error: Io,
+    in_a_shared_derived_error: Derived,
+    below_a_struct: StructBelow,
+    below_a_box: BoxBelow,
+    below_an_arc: SharedBelow,
+    below_an_option: OptionBelow,
+    below_a_call_error: CalledBelow,
+    below_a_shared_object: ObjectBelow,
+}
+
+impl From<CallNotPermitted> for Struct {
+    fn from(open: CallNotPermitted) -> Self {
+        Self(open)
+    }
+}
+
+#[retry(name = "by_hand")]
+async fn by_hand(calls: &AtomicU32, breaker: &CircuitBreaker) -> Result<u32, Struct> {
+    calls.fetch_add(1, Ordering::Relaxed);
+    breaker.try_acquire()?.success();
+    Ok(1)
+}
 
 #[tokio::test(start_paused = true)]
-async fn an_open_inner_breaker_is_not_retried_by_an_outer_retry() {
-    let registry = registry("{}");
-    registry.circuit_breaker("inner").transition_to(State::ForcedOpen).unwrap();
-    let calls = AtomicU32::new(0);
-    registry
-        .scope(async {
-            outer_derived(&calls).await.unwrap_err();
-            outer_underived(&calls).await.unwrap_err();
-            outer_boxed(&calls).await.unwrap_err();
-        })
-        .await;
-    assert_eq!(count(&calls), 3);
+async fn a_permit_that_an_open_breaker_refuses_by_hand_is_not_asked_for_again() {
+    let (registry, calls) = (registry("{}"), AtomicU32::new(0));
+    let breaker = registry.circuit_breaker("inner");
+    breaker.transition_to(State::ForcedOpen).unwrap();
+    assert!(registry.scope(by_hand(&calls, &breaker)).await.is_err());
+    assert_eq!(count(&calls), 1);
+}
+
+#[circuit_breaker(name = "inner")]
+async fn inner_derived() -> Outcome {
+    Ok(1)
 }
 
 #[retry(name = "lists", wait_duration = "0ms")]

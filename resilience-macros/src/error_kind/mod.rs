@@ -5,7 +5,10 @@ mod written;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use resilience_settings::snake_case;
-use syn::{Attribute, Data, DeriveInput, Field, Fields, Ident, Path, ext::IdentExt};
+use syn::{
+    Attribute, Data, DeriveInput, Field, Fields, GenericArgument, Ident, Path, PathArguments, Type,
+    TypePath, ext::IdentExt,
+};
 
 use crate::{lifetimes::Lifetimes, parse::default_crate, problems::Problems};
 use written::Written;
@@ -82,6 +85,22 @@ impl Case<'_> {
     }
 }
 
+/// `T` of an `Option<T>`: a source that may be missing, as `thiserror` reads it too.
+fn inside_option(ty: &Type) -> Option<&Type> {
+    let path = match ty {
+        Type::Path(TypePath { qself: None, path, .. }) => path,
+        // What a `macro_rules!` fragment stands for comes in an invisible group.
+        Type::Group(group) => return inside_option(&group.elem),
+        _ => return None,
+    };
+    let last = path.segments.last().filter(|last| last.ident == "Option")?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    match arguments.args.first() {
+        Some(GenericArgument::Type(inside)) => Some(inside),
+        _ => None,
+    }
+}
+
 fn implementation(input: &DeriveInput, cases: &[Case<'_>], krate: &Path) -> TokenStream {
     let private = quote!(#krate::__private);
     let name = &input.ident;
@@ -96,16 +115,28 @@ fn implementation(input: &DeriveInput, cases: &[Case<'_>], krate: &Path) -> Toke
         let member = field.ident.clone().map_or_else(|| index.into(), syn::Member::Named);
         let (pattern, ty) = (&case.pattern, &field.ty);
         let carrier = format_ident!("__resilience_carrier", span = proc_macro2::Span::mixed_site());
-        Some(quote! {
-            #pattern { #member: #carrier, .. } => #private::facts!(#ty)(#carrier).refusal
-        })
+        let read = |ty: &Type| quote!(#private::facts!(#ty)(#carrier).refusal);
+        let refusal = inside_option(ty).map(read).map_or_else(
+            || read(ty),
+            |refusal| {
+                quote! {
+                    match #carrier {
+                        ::core::option::Option::Some(#carrier) => #refusal,
+                        ::core::option::Option::None => ::core::option::Option::None,
+                    }
+                }
+            },
+        );
+        Some(quote!(#pattern { #member: #carrier, .. } => #refusal))
     });
     let refusals: Vec<TokenStream> = refusals.collect();
     let refusal = (!refusals.is_empty()).then(|| {
         let rest =
             (refusals.len() < cases.len()).then(|| quote!(_ => ::core::option::Option::None,));
         quote! {
-            fn refusal(&self) -> ::core::option::Option<&#krate::Error> {
+            fn refusal(
+                &self,
+            ) -> ::core::option::Option<::std::borrow::Cow<'_, #krate::Error>> {
                 match self {
                     #(#refusals,)*
                     #rest

@@ -7,7 +7,7 @@ use crate::model::{Argument, Body, Form, Function, Passing};
 
 /// One attempt: what the runtime runs inside the time limiter and the bulkhead.
 pub(super) fn attempt(plan: &Plan<'_>, function: &Function) -> TokenStream {
-    let Locals { pass, attempt, .. } = &plan.locals;
+    let Plan { private, locals: Locals { pass, attempt, .. }, .. } = plan;
     let outside = prepare(plan, function);
     let inside: Vec<TokenStream> =
         function.arguments.iter().filter_map(|argument| bind(plan, function, argument)).collect();
@@ -34,7 +34,7 @@ pub(super) fn attempt(plan: &Plan<'_>, function: &Function) -> TokenStream {
         #outside
         #(#outside_too)*
         let #attempt = #run;
-        #pass.#protect(#attempt).await
+        #private::Pass::#protect(&mut #pass, #attempt).await
     }}
 }
 
@@ -56,9 +56,10 @@ fn prepare(plan: &Plan<'_>, function: &Function) -> TokenStream {
     let moves = plan.stack.moves_body(function.form).is_some();
     let arguments = function.arguments.iter().map(|argument| {
         let Argument { name, slot, cfgs, .. } = argument;
+        let attrs = if argument.keeps_its_name() { &argument.attrs } else { cfgs };
         match argument.passing {
             Passing::Shared => TokenStream::new(),
-            Passing::Exclusive => quote!(#(#cfgs)* #lints let #name = &mut *#name;),
+            Passing::Exclusive => quote!(#(#attrs)* #lints let #name = &mut *#name;),
             Passing::Owned if moves => TokenStream::new(),
             Passing::Owned => quote!(#(#cfgs)* #lints let #slot = &mut #slot;),
         }
@@ -68,7 +69,7 @@ fn prepare(plan: &Plan<'_>, function: &Function) -> TokenStream {
 
 /// Gives an argument the name that the body knows it by.
 fn bind(plan: &Plan<'_>, function: &Function, argument: &Argument) -> Option<TokenStream> {
-    let Argument { name, pattern, passing, span, slot, cfgs, .. } = argument;
+    let Argument { name, pattern, passing, span, slot, attrs, .. } = argument;
     let Plan { private, locals: Locals { policy, .. }, .. } = plan;
     let lints = lints();
     let moves = plan.stack.moves_body(function.form).is_some();
@@ -80,13 +81,13 @@ fn bind(plan: &Plan<'_>, function: &Function, argument: &Argument) -> Option<Tok
             lend = quote!(#private::movable(#lend));
         }
         let lend = respan(lend, *span);
-        return Some(quote!(#(#cfgs)* #lints let #pattern = #lend;));
+        return Some(quote!(#(#attrs)* #lints let #pattern = #lend;));
     }
     if moves && *passing == Passing::Owned {
         let value = respan(quote!(#private::movable(#name)), *span);
-        return Some(quote!(#(#cfgs)* #lints let #pattern = #value;));
+        return Some(quote!(#(#attrs)* #lints let #pattern = #value;));
     }
-    (!argument.keeps_its_name()).then(|| quote!(#(#cfgs)* #lints let #pattern = #name;))
+    (!argument.keeps_its_name()).then(|| quote!(#(#attrs)* #lints let #pattern = #name;))
 }
 
 /// Whether no further attempt can follow.

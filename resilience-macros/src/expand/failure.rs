@@ -17,14 +17,16 @@ pub(super) fn conclusion(plan: &Plan<'_>, function: &Function) -> TokenStream {
     let warnings = warnings.iter().map(|(path, warning)| unused(path, warning));
     let (receiver, arguments) = offered(plan, function);
     let hygienic = Span::mixed_site();
-    let unhandled = respan(quote!(#failed.unhandled()), function.error_span);
+    let unhandled = respan(quote!(#private::Failed::unhandled(#failed)), function.error_span);
     let last = fallbacks.len() - 1;
     let dispatch = fallbacks.iter().enumerate().map(|(index, fallback)| {
         // One span for all of it, hygiene included: a mistake that comes up in several places is
         // reported once if they are the same.
-        let fits = quote_spanned!(hygienic=> #failed.fits(#identity, &#fallback));
+        let fits =
+            quote_spanned!(hygienic=> #private::Failed::fits(#failed, #identity, &#fallback));
         let fits = respan(fits, fallback.span());
-        let respond = quote_spanned!(hygienic=> #failed.respond(#identity, #fallback));
+        let respond =
+            quote_spanned!(hygienic=> #private::Failed::respond(#failed, #identity, #fallback));
         let respond = respan(respond, fallback.span());
         let wait = respan(quote_spanned!(hygienic=> #running.await), fallback.span());
         // Nothing but the fallback's future is alive while it is awaited.

@@ -1,5 +1,8 @@
 //! From the checked model to tokens. The order of the layers is the runtime's business: what is
 //! written here is one loop around one attempt, the same for every stack.
+//!
+//! No method is called by `value.method()`: an extension trait of the user's may have one of that
+//! name for every type.
 
 mod attempt;
 mod failure;
@@ -10,7 +13,9 @@ mod span;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
-use syn::{ExprPath, Ident, parse_quote, parse_quote_spanned, spanned::Spanned};
+use syn::{
+    ExprPath, FnArg, Ident, Meta, Signature, parse_quote, parse_quote_spanned, spanned::Spanned,
+};
 
 use crate::model::{Form, Function, Passing, Stack};
 use lints::lints;
@@ -37,11 +42,12 @@ pub(crate) fn function(mut function: Function, stack: &Stack) -> TokenStream {
     }
     if plan.keeps_arguments
         && receiver.is_some_and(|receiver| receiver.passing == Passing::Owned)
-        && let Some(syn::FnArg::Receiver(written)) = signature.inputs.first_mut()
+        && let Some(FnArg::Receiver(written)) = signature.inputs.first_mut()
     {
         // Every attempt puts a fresh value into `self`: no other name can stand for it.
         written.mutability = Some(syn::Token![mut](written.self_token.span));
     }
+    relax_expectations(&mut signature);
     // `#![..]` in the body would stand in the middle of the new one.
     for attribute in &mut attrs {
         attribute.style = syn::AttrStyle::Outer;
@@ -50,6 +56,21 @@ pub(crate) fn function(mut function: Function, stack: &Stack) -> TokenStream {
         #(#attrs)*
         #[#private::__resilience_composed]
         #vis #signature #block
+    }
+}
+
+/// Lets arguments in the signature meet no expectation about lints: what one is about may happen where
+/// the body's name for the argument is bound, and a fallback may use the argument.
+fn relax_expectations(signature: &mut Signature) {
+    for input in &mut signature.inputs {
+        let FnArg::Typed(argument) = input else { continue };
+        for attr in &mut argument.attrs {
+            if let Meta::List(list) = &mut attr.meta
+                && list.path.is_ident("expect")
+            {
+                list.path = Ident::new("allow", list.path.span()).into();
+            }
+        }
     }
 }
 
@@ -113,29 +134,30 @@ impl<'a> Plan<'a> {
         let conclusion = failure::conclusion(self, function);
         let hygienic = Span::mixed_site();
         let one_pass = quote_spanned! {hygienic=>
-            let #outcome = match #pass.admit().await {
+            let #outcome = match #private::Pass::admit(&mut #pass).await {
                 ::core::result::Result::Ok(()) => #attempt,
                 ::core::result::Result::Err(__resilience_refusal) => {
                     ::core::result::Result::Err(#private::CallError::Resilience(__resilience_refusal))
                 }
             };
         };
+        let settle = quote!(#private::Pass::settle(&mut #pass, #outcome, &#rules));
         let call = if self.stack.retries() {
             quote_spanned! {hygienic=>
                 let #result = loop {
-                    let #last = #pass.is_last_attempt();
+                    let #last = #private::Pass::is_last_attempt(&#pass);
                     #one_pass
-                    let __resilience_wait = match #pass.settle(#outcome, &#rules) {
+                    let __resilience_wait = match #settle {
                         ::core::ops::ControlFlow::Break(__resilience_done) => break __resilience_done,
                         ::core::ops::ControlFlow::Continue(__resilience_wait) => __resilience_wait,
                     };
-                    #pass.back_off(__resilience_wait).await;
+                    #private::Pass::back_off(&#pass, __resilience_wait).await;
                 };
             }
         } else {
             quote! {
                 #one_pass
-                let #result = #private::settled(#pass.settle(#outcome, &#rules));
+                let #result = #private::settled(#settle);
             }
         };
         quote! {
@@ -144,7 +166,7 @@ impl<'a> Plan<'a> {
             #define_rules
             #define_fallbacks
             #define_slots
-            let mut #pass = __RESILIENCE_SITE.enter();
+            let mut #pass = #private::CallSite::enter(&__RESILIENCE_SITE);
             #call
             ::core::mem::drop(#pass);
             #conclusion
@@ -154,13 +176,18 @@ impl<'a> Plan<'a> {
     /// What the predicates say, and what the error type tells about itself.
     fn rules(&self, function: &Function) -> TokenStream {
         let Self { private, error, locals: Locals { rules, .. }, .. } = self;
-        let methods =
-            self.stack.layers.iter().flat_map(|layer| &layer.rules).map(|(name, path)| {
-                let method = syn::Ident::new(name, path.span());
-                quote_spanned!(path.span()=> .#method(#path))
-            });
-        let facts = function.error_is_open.then(|| quote!(.facts(#private::facts!(#error))));
-        quote!(let #rules = #private::Rules::<_, #error>::new() #(#methods)* #facts;)
+        let none = quote!(#private::Rules::<_, #error>::new());
+        let written = self.stack.layers.iter().flat_map(|layer| &layer.rules);
+        let stated = written.fold(none, |rules, (name, path)| {
+            let method = Ident::new(name, path.span());
+            quote_spanned!(path.span()=> #private::Rules::#method(#rules, #path))
+        });
+        let known = if function.error_is_open {
+            quote!(#private::Rules::facts(#stated, #private::facts!(#error)))
+        } else {
+            stated
+        };
+        quote!(let #rules = #known;)
     }
 
     /// Names each fallback once: a generic one is the same instance wherever it is used.

@@ -48,6 +48,8 @@ pub(crate) struct Argument {
     pub(crate) slot: Ident,
     /// `#[cfg]`s, which must stand on everything made for this argument.
     pub(crate) cfgs: Vec<Attribute>,
+    /// These and the levels of lints, which must stand where the body's name for it is bound.
+    pub(crate) attrs: Vec<Attribute>,
 }
 
 impl Argument {
@@ -100,6 +102,15 @@ fn argument(index: usize, written: &mut PatType) -> Argument {
         passing: Passing::of(&written.ty),
         span,
         slot: format_ident!("__resilience_slot{index}", span = Span::mixed_site()),
-        cfgs: written.attrs.iter().filter(|a| a.path().is_ident("cfg")).cloned().collect(),
+        cfgs: with_path(&written.attrs, &["cfg"]),
+        attrs: with_path(
+            &written.attrs,
+            &["cfg", "cfg_attr", "allow", "expect", "warn", "deny", "forbid"],
+        ),
     }
+}
+
+fn with_path(attrs: &[Attribute], paths: &[&str]) -> Vec<Attribute> {
+    let wanted = |attr: &&Attribute| paths.iter().any(|path| attr.path().is_ident(path));
+    attrs.iter().filter(wanted).cloned().collect()
 }

@@ -361,7 +361,7 @@ impl CircuitBreaker {
     /// `record_errors` and `ignore_errors` of the configuration decide how it counts.
     pub fn on_error(&self, elapsed: Duration, kinds: &'static [&'static str]) {
         let facts = Facts { kinds, refusal: None };
-        self.on_ending(|config| config.classify(facts, Answers::default()), elapsed, kinds);
+        self.on_ending(|config| config.classify(&facts, Answers::default()), elapsed, kinds);
     }
 
     /// Counts a call that took `elapsed` and returned a result that is to be taken for a failure.

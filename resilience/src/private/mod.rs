@@ -19,7 +19,8 @@ pub use self::{
     },
     outcome::{FromRefusal, Outcome, conclude, settled},
     probe::{
-        DynError, FactsFn, KindsAndSource, KindsOnly, Opaque, PointsToError, Probe, SourceOnly,
+        Carrier, DynError, FactsFn, KindsAndSource, KindsOnly, Opaque, PointsToError, Probe,
+        SourceOnly, WrapsAnything, WrapsPointer,
     },
     slot::{Keep, Lend, Movable, Once, PerAttempt, Reusable, Slot, movable},
 };

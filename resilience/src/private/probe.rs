@@ -2,12 +2,13 @@
 //!
 //! A protected function's error need not implement anything, so the macros ask by method
 //! resolution: each answer sits one reference further out than the one before, and the compiler
-//! takes the first that holds for the type.
+//! takes the first that holds for the type. This needs a method call, which an extension trait of the
+//! user's could catch: hence the name of the method.
 
-use std::{error::Error as StdError, io, marker::PhantomData, ops::Deref};
+use std::{borrow::Cow, error::Error as StdError, io, marker::PhantomData, ops::Deref, sync::Arc};
 
 use super::Facts;
-use crate::{Error, ErrorKind};
+use crate::{CallError, ErrorKind, chain::first_refusal};
 
 /// A function that reads the facts of an error.
 pub type FactsFn<E> = for<'e> fn(&'e E) -> Facts<'e>;
@@ -36,13 +37,13 @@ impl<E> Probe<E> {
 /// First: an [`ErrorKind`] that is also a standard error.
 pub trait KindsAndSource<E> {
     /// Kinds by the trait; the refusal by the trait, else from the sources.
-    fn facts(&self) -> FactsFn<E>;
+    fn __resilience_facts(&self) -> FactsFn<E>;
 }
 
 // Not `'static`: that would rule out a type parameter without the bound. What an error borrows
 // does not matter, for its source is `'static` by the trait.
-impl<E: ErrorKind + StdError> KindsAndSource<E> for &&&Probe<E> {
-    fn facts(&self) -> FactsFn<E> {
+impl<E: ErrorKind + StdError> KindsAndSource<E> for &&&&&Probe<E> {
+    fn __resilience_facts(&self) -> FactsFn<E> {
         |error| Facts {
             kinds: error.kinds(),
             refusal: error.refusal().or_else(|| first_refusal(error.source())),
@@ -53,44 +54,106 @@ impl<E: ErrorKind + StdError> KindsAndSource<E> for &&&Probe<E> {
 /// Second: an [`ErrorKind`].
 pub trait KindsOnly<E> {
     /// Kinds and refusal by the trait.
-    fn facts(&self) -> FactsFn<E>;
+    fn __resilience_facts(&self) -> FactsFn<E>;
 }
 
-impl<E: ErrorKind> KindsOnly<E> for &&Probe<E> {
-    fn facts(&self) -> FactsFn<E> {
+impl<E: ErrorKind> KindsOnly<E> for &&&&Probe<E> {
+    fn __resilience_facts(&self) -> FactsFn<E> {
         |error| Facts { kinds: error.kinds(), refusal: error.refusal() }
     }
 }
 
-/// Third: a standard error.
-pub trait SourceOnly<E> {
-    /// The refusal from the sources.
-    fn facts(&self) -> FactsFn<E>;
-}
-
-impl<E: StdError> SourceOnly<E> for &Probe<E> {
-    fn facts(&self) -> FactsFn<E> {
-        |error| Facts { kinds: &[], refusal: first_refusal(error.source()) }
-    }
-}
-
-/// Fourth: what is no error itself but points to one: `anyhow::Error`, `Box<dyn Error>`.
+/// Third: what points to an error: `anyhow::Error`, `Box<dyn Error>`, `Arc<dyn Error>`. The last is
+/// an error too, but its source is what comes after the error that it points to.
 pub trait PointsToError<E> {
     /// Whatever the error behind the pointer and its sources are known to be.
-    fn facts(&self) -> FactsFn<E>;
+    fn __resilience_facts(&self) -> FactsFn<E>;
 }
 
-impl<E> PointsToError<E> for Probe<E>
+impl<E> PointsToError<E> for &&&Probe<E>
 where
     E: Deref,
     E::Target: DynError,
 {
-    fn facts(&self) -> FactsFn<E> {
-        |error| {
-            let error = error.deref().as_dyn();
-            let kinds = error.downcast_ref::<io::Error>().map_or(&[][..], ErrorKind::kinds);
-            Facts { kinds, refusal: first_refusal(Some(error)) }
+    fn __resilience_facts(&self) -> FactsFn<E> {
+        |error| pointee(error)
+    }
+}
+
+fn pointee<P>(pointer: &P) -> Facts<'_>
+where
+    P: Deref,
+    P::Target: DynError,
+{
+    let error = pointer.deref().as_dyn();
+    let kinds = error.downcast_ref::<io::Error>().map_or(&[][..], ErrorKind::kinds);
+    Facts { kinds, refusal: first_refusal(Some(error)) }
+}
+
+/// Fourth: a standard error.
+pub trait SourceOnly<E> {
+    /// The refusal from the sources.
+    fn __resilience_facts(&self) -> FactsFn<E>;
+}
+
+impl<E: StdError> SourceOnly<E> for &&Probe<E> {
+    fn __resilience_facts(&self) -> FactsFn<E> {
+        |error| Facts { kinds: &[], refusal: first_refusal(error.source()) }
+    }
+}
+
+/// Fifth: a [`CallError`] around a pointer to an error.
+pub trait WrapsPointer<E> {
+    /// The refusal, or what the pointer tells.
+    fn __resilience_facts(&self) -> FactsFn<E>;
+}
+
+impl<P> WrapsPointer<CallError<P>> for &Probe<CallError<P>>
+where
+    P: Deref,
+    P::Target: DynError,
+{
+    fn __resilience_facts(&self) -> FactsFn<CallError<P>> {
+        |error| match error {
+            CallError::Inner(pointer) => pointee(pointer),
+            CallError::Resilience(_) => error.facts(),
         }
+    }
+}
+
+/// Sixth: a [`CallError`] around anything else, perhaps behind a pointer.
+pub trait WrapsAnything<E> {
+    /// The refusal, unless it is an error that nothing is known of.
+    fn __resilience_facts(&self) -> FactsFn<E>;
+}
+
+impl<E: Carrier> WrapsAnything<E> for Probe<E> {
+    fn __resilience_facts(&self) -> FactsFn<E> {
+        E::facts
+    }
+}
+
+/// A [`CallError`], or a pointer to one.
+pub trait Carrier {
+    /// The refusal, if it is one.
+    fn facts(&self) -> Facts<'_>;
+}
+
+impl<E> Carrier for CallError<E> {
+    fn facts(&self) -> Facts<'_> {
+        Facts { kinds: &[], refusal: self.resilience().map(Cow::Borrowed) }
+    }
+}
+
+impl<C: Carrier> Carrier for Box<C> {
+    fn facts(&self) -> Facts<'_> {
+        C::facts(self)
+    }
+}
+
+impl<C: Carrier> Carrier for Arc<C> {
+    fn facts(&self) -> Facts<'_> {
+        C::facts(self)
     }
 }
 
@@ -119,11 +182,11 @@ dyn_error!(
 /// Last: nothing is known.
 pub trait Opaque<E> {
     /// No kinds, no refusal.
-    fn facts(self) -> FactsFn<E>;
+    fn __resilience_facts(self) -> FactsFn<E>;
 }
 
 impl<E> Opaque<E> for Probe<E> {
-    fn facts(self) -> FactsFn<E> {
+    fn __resilience_facts(self) -> FactsFn<E> {
         |_| Facts { kinds: &[], refusal: None }
     }
 }
@@ -136,20 +199,10 @@ macro_rules! __facts {
         #[allow(unused_imports)]
         use $crate::__private::{
             KindsAndSource as _, KindsOnly as _, Opaque as _, PointsToError as _, SourceOnly as _,
+            WrapsAnything as _, WrapsPointer as _,
         };
-        (&&&&$crate::__private::Probe::<$error>::new()).facts()
+        (&&&&&&$crate::__private::Probe::<$error>::new()).__resilience_facts()
     }};
-}
-
-/// The first refusal in a chain of errors.
-fn first_refusal<'e>(mut next: Option<&'e (dyn StdError + 'static)>) -> Option<&'e Error> {
-    while let Some(error) = next {
-        if let Some(refusal) = error.downcast_ref() {
-            return Some(refusal);
-        }
-        next = error.source();
-    }
-    None
 }
 
 #[cfg(test)]
@@ -157,7 +210,7 @@ mod tests {
     use std::fmt;
 
     use super::*;
-    use crate::BulkheadFull;
+    use crate::{BulkheadFull, Error};
 
     fn refusal() -> Error {
         BulkheadFull::new("b".into()).into()
@@ -219,13 +272,13 @@ mod tests {
         let facts = crate::__facts!(Both);
         let error = Both(Wrapper(refusal()));
         assert_eq!(facts(&error).kinds, ["both"]);
-        assert_eq!(facts(&error).refusal, Some(&refusal()));
+        assert_eq!(facts(&error).refusal.as_deref(), Some(&refusal()));
     }
 
     #[test]
     fn a_refusal_is_found_among_the_sources_of_a_standard_error() {
         let facts = crate::__facts!(Wrapper);
-        assert_eq!(facts(&Wrapper(refusal())).refusal, Some(&refusal()));
+        assert_eq!(facts(&Wrapper(refusal())).refusal.as_deref(), Some(&refusal()));
     }
 
     #[test]
@@ -233,7 +286,7 @@ mod tests {
         type Boxed = Box<dyn StdError + Send + Sync>;
         let facts = crate::__facts!(Boxed);
         let error: Boxed = Box::new(Wrapper(refusal()));
-        assert_eq!(facts(&error).refusal, Some(&refusal()));
+        assert_eq!(facts(&error).refusal.as_deref(), Some(&refusal()));
     }
 
     #[test]
@@ -247,7 +300,40 @@ mod tests {
     fn the_librarys_error_is_its_own_refusal() {
         let facts = crate::__facts!(Error);
         assert_eq!(facts(&refusal()).kinds, ["bulkhead_full"]);
-        assert_eq!(facts(&refusal()).refusal, Some(&refusal()));
+        assert_eq!(facts(&refusal()).refusal.as_deref(), Some(&refusal()));
+    }
+
+    #[test]
+    fn a_refusal_is_found_in_a_call_error_whatever_else_it_may_carry() {
+        type Boxed = Box<dyn StdError + Send + Sync>;
+        macro_rules! assert_found {
+            ($ty:ty, $error:expr) => {
+                let error: $ty = $error;
+                let facts = crate::__facts!($ty)(&error);
+                assert_eq!(facts.refusal.as_deref(), Some(&refusal()), stringify!($ty));
+            };
+        }
+        assert_found!(CallError<u8>, refusal().into());
+        assert_found!(CallError<Named>, refusal().into());
+        assert_found!(CallError<Wrapper>, CallError::Inner(Wrapper(refusal())));
+        assert_found!(CallError<Boxed>, refusal().into());
+        assert_found!(CallError<Boxed>, CallError::Inner(Box::new(refusal())));
+        assert_found!(Box<CallError<u8>>, Box::new(refusal().into()));
+        assert_found!(Arc<CallError<Boxed>>, Arc::new(refusal().into()));
+    }
+
+    #[test]
+    fn a_refusal_is_found_behind_a_pointer_that_is_an_error_itself() {
+        let facts = crate::__facts!(Arc<dyn StdError>);
+        let error: Arc<dyn StdError> = Arc::new(refusal());
+        assert_eq!(facts(&error).refusal.as_deref(), Some(&refusal()));
+        let facts = crate::__facts!(Arc<Error>);
+        assert_eq!(facts(&Arc::new(refusal())).refusal.as_deref(), Some(&refusal()));
+    }
+
+    #[test]
+    fn a_boxed_error_keeps_its_kinds() {
+        assert_eq!(crate::__facts!(Box<Named>)(&Box::new(Named)).kinds, ["named"]);
     }
 
     #[test]
@@ -275,10 +361,10 @@ mod tests {
         fn kinds<E: ErrorKind>(error: &E) -> &'static [&'static str] {
             (crate::__facts!(E))(error).kinds
         }
-        fn source<E: StdError>(error: &E) -> Option<&Error> {
+        fn source<E: StdError>(error: &E) -> Option<Cow<'_, Error>> {
             (crate::__facts!(E))(error).refusal
         }
         assert_eq!(kinds(&Named), ["named"]);
-        assert_eq!(source(&Wrapper(refusal())), Some(&refusal()));
+        assert_eq!(source(&Wrapper(refusal())).as_deref(), Some(&refusal()));
     }
 }

@@ -1,6 +1,6 @@
 //! The decision after an attempt: what one call has been through, and whether it goes on.
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use super::RetryConfig;
 use crate::{error::Error, kind::is_listed};
@@ -16,12 +16,12 @@ pub(crate) struct Progress {
 }
 
 /// What is known of an error when it is decided whether to try again.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) struct Failure<'a> {
     /// The kinds of the error, its own first.
     pub(crate) kinds: &'static [&'static str],
     /// The refusal that the error is or carries.
-    pub(crate) refusal: Option<&'a Error>,
+    pub(crate) refusal: Option<Cow<'a, Error>>,
     /// What `retry_if` says, where there is one and the error is a business error.
     pub(crate) wanted: Option<bool>,
     /// What `ignore` says.
@@ -66,14 +66,15 @@ impl Progress {
     pub(crate) fn on_error(
         &mut self,
         config: &RetryConfig,
-        failure: Failure<'_>,
+        failure: &Failure<'_>,
         random: f64,
     ) -> Step {
         self.last_error = failure.kinds.first().copied().or(Some("error"));
-        if !is_retryable(config, &failure) {
+        if !is_retryable(config, failure) {
             return Step::Stop;
         }
-        let asked = failure.refusal.and_then(Error::retry_after).max(failure.retry_after);
+        let asked =
+            failure.refusal.as_deref().and_then(Error::retry_after).max(failure.retry_after);
         self.again(config, asked, random)
     }
 
@@ -100,12 +101,12 @@ impl Progress {
 /// what an open breaker refused is retried only where the list says so. Refusals follow the lists
 /// alone, predicates see business errors only.
 fn is_retryable(config: &RetryConfig, failure: &Failure<'_>) -> bool {
-    let listed = |list: &[String]| is_listed(list, failure.kinds, failure.refusal);
+    let listed = |list: &[String]| is_listed(list, failure.kinds, failure.refusal.as_deref());
     if failure.ignored || listed(config.ignore_errors()) {
         return false;
     }
     let retried = listed(config.retry_errors());
-    match failure.refusal {
+    match failure.refusal.as_deref() {
         Some(Error::CallNotPermitted(_)) => retried,
         Some(_) => retried || config.retry_errors().is_empty(),
         None => match failure.wanted {
@@ -132,7 +133,7 @@ mod tests {
     }
 
     fn refusal(error: &Error) -> Failure<'_> {
-        Failure { kinds: error.kinds(), refusal: Some(error), ..ERROR }
+        Failure { kinds: error.kinds(), refusal: Some(Cow::Borrowed(error)), ..ERROR }
     }
 
     #[test]
@@ -141,10 +142,10 @@ mod tests {
         let mut progress = Progress::new(3);
         let wait = Duration::from_millis(100);
         assert!(!progress.is_last_attempt());
-        assert_eq!(progress.on_error(&config, ERROR, 0.0), Step::Again(wait));
-        assert_eq!(progress.on_error(&config, ERROR, 0.0), Step::Again(wait));
+        assert_eq!(progress.on_error(&config, &ERROR, 0.0), Step::Again(wait));
+        assert_eq!(progress.on_error(&config, &ERROR, 0.0), Step::Again(wait));
         assert!(progress.is_last_attempt());
-        assert_eq!(progress.on_error(&config, ERROR, 0.0), Step::Exhausted);
+        assert_eq!(progress.on_error(&config, &ERROR, 0.0), Step::Exhausted);
     }
 
     #[test]
@@ -152,16 +153,16 @@ mod tests {
         let open =
             CallNotPermitted::new("b".into(), crate::circuit_breaker::State::Open, None).into();
         let mut progress = Progress::new(3);
-        assert_eq!(progress.on_error(&config(3), refusal(&open), 0.0), Step::Stop);
+        assert_eq!(progress.on_error(&config(3), &refusal(&open), 0.0), Step::Stop);
         let config = RetryConfig::builder().retry_errors(["call_not_permitted"]).build().unwrap();
-        assert!(matches!(progress.on_error(&config, refusal(&open), 0.0), Step::Again(_)));
+        assert!(matches!(progress.on_error(&config, &refusal(&open), 0.0), Step::Again(_)));
     }
 
     #[test]
     fn other_refusals_are_retried_like_errors_whatever_the_predicate_says() {
         let full = BulkheadFull::new("b".into()).into();
         let failure = Failure { wanted: Some(false), ..refusal(&full) };
-        let step = Progress::new(3).on_error(&config(3), failure, 0.0);
+        let step = Progress::new(3).on_error(&config(3), &failure, 0.0);
         assert!(matches!(step, Step::Again(_)));
     }
 
@@ -169,14 +170,14 @@ mod tests {
     fn ignored_wins_over_listed() {
         let config =
             RetryConfig::builder().retry_errors(["io"]).ignore_errors(["io"]).build().unwrap();
-        assert_eq!(Progress::new(3).on_error(&config, ERROR, 0.0), Step::Stop);
+        assert_eq!(Progress::new(3).on_error(&config, &ERROR, 0.0), Step::Stop);
     }
 
     #[test]
     fn list_or_predicate_makes_an_error_retryable() {
         let listed = RetryConfig::builder().retry_errors(["timeout"]).build().unwrap();
         let step = |config: &RetryConfig, wanted| {
-            Progress::new(3).on_error(config, Failure { wanted, ..ERROR }, 0.0) != Step::Stop
+            Progress::new(3).on_error(config, &Failure { wanted, ..ERROR }, 0.0) != Step::Stop
         };
         assert!(!step(&listed, None));
         assert!(step(&listed, Some(true)));
@@ -190,12 +191,12 @@ mod tests {
         let limited = RequestNotPermitted::new("r".into(), Some(seconds(5))).into();
         let mut progress = Progress::new(9);
         let config = config(9);
-        let step = progress.on_error(&config, refusal(&limited), 0.0);
+        let step = progress.on_error(&config, &refusal(&limited), 0.0);
         assert_eq!(step, Step::Again(seconds(5)));
         let failure = Failure { retry_after: Some(seconds(86_400)), ..ERROR };
-        assert_eq!(progress.on_error(&config, failure, 0.0), Step::Again(seconds(30)));
+        assert_eq!(progress.on_error(&config, &failure, 0.0), Step::Again(seconds(30)));
         let failure = Failure { retry_after: Some(Duration::ZERO), ..ERROR };
-        let step = progress.on_error(&config, failure, 0.0);
+        let step = progress.on_error(&config, &failure, 0.0);
         assert_eq!(step, Step::Again(Duration::from_millis(100)));
     }
 }

@@ -197,7 +197,7 @@ impl Retry {
                 self.after_success(progress);
                 ControlFlow::Break(Ok(value))
             }
-            Err(error) => match self.after_error(progress, rules.failure(&error)) {
+            Err(error) => match self.after_error(progress, &rules.failure(&error)) {
                 Step::Again(wait) => ControlFlow::Continue(wait),
                 _ => ControlFlow::Break(Err(error)),
             },
@@ -229,7 +229,7 @@ impl Retry {
         }
     }
 
-    fn after_error(&self, progress: &mut Progress, failure: Failure<'_>) -> Step {
+    fn after_error(&self, progress: &mut Progress, failure: &Failure<'_>) -> Step {
         let step = progress.on_error(&self.config(), failure, fastrand::f64());
         let (attempts, error) = (progress.failed(), progress.last_error());
         match step {

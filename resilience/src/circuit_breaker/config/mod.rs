@@ -334,10 +334,10 @@ impl CircuitBreakerConfig {
     /// records is a failure, which is everything where there is neither, and the rest a success.
     ///
     /// A timeout of ours, also of a nested call, is a failure always.
-    pub(crate) fn classify(&self, facts: Facts<'_>, rules: Answers) -> Outcome {
-        let listed = |list: &[String]| is_listed(list, facts.kinds, facts.refusal);
+    pub(crate) fn classify(&self, facts: &Facts<'_>, rules: Answers) -> Outcome {
+        let listed = |list: &[String]| is_listed(list, facts.kinds, facts.refusal.as_deref());
         let all = self.record_errors.is_empty() && rules.recorded.is_none();
-        if let Some(Error::TimedOut(_)) = facts.refusal {
+        if let Some(Error::TimedOut(_)) = facts.refusal.as_deref() {
             Outcome::Failure
         } else if rules.ignored || listed(&self.ignore_errors) {
             Outcome::Ignored
@@ -537,7 +537,7 @@ mod tests {
             .build()
             .unwrap();
         let outcome = |config: &CircuitBreakerConfig, kinds| {
-            config.classify(Facts { kinds, refusal: None }, Answers::default())
+            config.classify(&Facts { kinds, refusal: None }, Answers::default())
         };
         assert_eq!(outcome(&config, &["connect", "io"]), Outcome::Failure);
         assert_eq!(outcome(&config, &["both"]), Outcome::Ignored);

@@ -102,7 +102,8 @@ macro_rules! refusals {
 
 refusals!(CallNotPermitted RequestNotPermitted BulkheadFull TimedOut MaxRetriesExceeded);
 
-/// Asks whether a function's error type is [`Error`]; see `__identity!`.
+/// Asks whether a function's error type is [`Error`]; see `__identity!`. The answer is a method's, and
+/// has a name that no extension trait of the user's has.
 #[derive(Debug)]
 pub struct Identity<E>(PhantomData<fn() -> E>);
 
@@ -116,7 +117,7 @@ impl<E> Identity<E> {
 
 impl Identity<Error> {
     /// An inherent method wins over [`IsDistinct`].
-    pub fn of(&self) -> Same {
+    pub fn __resilience_identity(&self) -> Same {
         Same
     }
 }
@@ -124,7 +125,7 @@ impl Identity<Error> {
 /// The answer for every other type.
 pub trait IsDistinct {
     /// The error type is the user's.
-    fn of(&self) -> Distinct {
+    fn __resilience_identity(&self) -> Distinct {
         Distinct
     }
 }
@@ -138,6 +139,6 @@ macro_rules! __identity {
     ($error:ty) => {{
         #[allow(unused_imports)]
         use $crate::__private::IsDistinct as _;
-        $crate::__private::Identity::<$error>::new().of()
+        $crate::__private::Identity::<$error>::new().__resilience_identity()
     }};
 }

@@ -2,7 +2,8 @@
 
 use crate::__private::Keep;
 
-/// Asks a fallback's type whether it takes the arguments; see `__policy!`.
+/// Asks a fallback's type whether it takes the arguments; see `__policy!`. The answer is a method's,
+/// and has a name that no extension trait of the user's has.
 #[derive(Debug)]
 pub struct Form<F, Base> {
     base: Base,
@@ -22,7 +23,7 @@ pub trait TakesErrorAlone<X> {
     type Base;
 
     /// The fallback needs no arguments: nothing changes.
-    fn policy(&self) -> Self::Base;
+    fn __resilience_policy(&self) -> Self::Base;
 }
 
 impl<F, X, R, Base: Copy> TakesErrorAlone<X> for Form<F, Base>
@@ -31,7 +32,7 @@ where
 {
     type Base = Base;
 
-    fn policy(&self) -> Base {
+    fn __resilience_policy(&self) -> Base {
         self.base
     }
 }
@@ -39,7 +40,7 @@ where
 /// The second answer tried, by one more reference: it takes the arguments.
 pub trait TakesMore {
     /// The fallback needs the arguments: they are kept.
-    fn policy(&self) -> Keep {
+    fn __resilience_policy(&self) -> Keep {
         Keep
     }
 }
@@ -55,7 +56,7 @@ macro_rules! __policy {
         #[allow(unused_imports)]
         use $crate::__private::{TakesErrorAlone as _, TakesMore as _};
         $crate::__policy!(
-            (&$crate::__private::Form::new($base, $fallback)).policy() $(, $rest)*
+            (&$crate::__private::Form::new($base, $fallback)).__resilience_policy() $(, $rest)*
         )
     }};
 }
