@@ -155,10 +155,9 @@ impl Type {
                 Ok(Value::Duration(d))
             }
             (Type::Word(words), Value::Word(text)) => {
-                let wanted = crate::canonical(&text);
                 words
                     .iter()
-                    .find(|word| crate::canonical(word) == wanted)
+                    .find(|word| crate::same_name(word, &text))
                     .map(|word| Value::Word((*word).to_owned()))
                     .ok_or_else(|| self.refuse())
             }

@@ -1,4 +1,4 @@
-use resilience_settings::{Pattern, Type, canonical, schema};
+use resilience_settings::{Pattern, Type, canonical, same_name, schema};
 
 use super::{
     hint::{did_you_mean, nearest_or_all},
@@ -62,7 +62,7 @@ const TOP_LEVEL: [&str; 2] = ["strict", "error_kind_aliases"];
 #[cfg(feature = "config")]
 pub(crate) fn is_ours(segment: &str) -> bool {
     Pattern::from_section(segment).is_some()
-        || TOP_LEVEL.iter().any(|key| canonical(key) == canonical(segment))
+        || TOP_LEVEL.iter().any(|key| same_name(key, segment))
 }
 
 /// Whether a key names a section that a pattern has.
@@ -163,7 +163,7 @@ fn in_group(
     // An older shape of the thread pool's settings has one level more.
     if pattern == Pattern::ThreadPoolBulkhead
         && below.len() > 1
-        && canonical(&below[0].text) == "threadpoolproperties"
+        && same_name(&below[0].text, "threadpoolproperties")
     {
         below = &below[1..];
     }
@@ -202,8 +202,7 @@ fn name_length(pattern: Pattern, path: &[Segment], leaf: &Leaf) -> usize {
 
 /// A key of Resilience4j that does nothing here, and why.
 pub(crate) fn without_effect(key: &str) -> Option<(&'static str, &'static str)> {
-    let wanted = canonical(key);
-    schema::WITHOUT_EFFECT.iter().copied().find(|(name, _)| canonical(name) == wanted)
+    schema::WITHOUT_EFFECT.iter().copied().find(|(name, _)| same_name(name, key))
 }
 
 /// The message for a key that no version had.

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use resilience_settings::{Pattern, Type, Value, canonical, check_name};
+use resilience_settings::{Pattern, Type, Value, check_name, same_name};
 
 use super::{
     Origin, Problem,
@@ -168,7 +168,7 @@ impl Reader<'_> {
         let KeyAddress { entry, line, .. } = address;
         let (line, pattern) = (*line, entry.pattern);
         let (key, index) = split_index(&address.key);
-        if canonical(key) == "baseconfig" {
+        if same_name(key, "baseconfig") {
             self.add(source, property, address, gathered, (key, index, Slot::Base));
             return;
         }

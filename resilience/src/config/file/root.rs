@@ -1,4 +1,4 @@
-use resilience_settings::canonical;
+use resilience_settings::{canonical, same_name};
 
 use crate::config::{
     address::{is_ours, is_section, top_level_names},
@@ -81,7 +81,7 @@ impl Root {
     pub(super) fn leaves_alone(self, segment: &str) -> bool {
         match self {
             // Conditions on profiles stand there also in a file without a root.
-            Root::Bare => canonical(segment) == "spring",
+            Root::Bare => same_name(segment, "spring"),
             Root::Resilience | Root::Resilience4j => Root::of(segment) != Some(self),
             Root::Empty => true,
         }
