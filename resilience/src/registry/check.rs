@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use resilience_settings::{Pattern, canonical, nearest};
+use resilience_settings::{Pattern, canonical};
 
 use super::{call_site, instances, resolve};
 use crate::{
-    config::{Config, ConfigError, Inline, Problem, Settings, instance_path},
+    config::{Config, ConfigError, Hints, Inline, Problem, Settings, instance_path, question},
     kind,
     registry::{LayerSpec, SiteSpec},
 };
@@ -66,6 +66,7 @@ impl From<String> for Warning {
 struct Findings {
     problems: Vec<Problem>,
     warnings: Vec<Warning>,
+    hints: Hints,
 }
 
 impl Findings {
@@ -195,11 +196,11 @@ fn list(
         return;
     }
     for kind in unknown {
-        let hint = match nearest(kind, declared.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => "declare it with `#[derive(ErrorKind)]` or remove it".to_owned(),
-        };
-        let problem = Problem::new(format!("no linked error type declares this kind; {hint}"));
+        let hint = findings
+            .hints
+            .did_you_mean(kind, declared.iter().copied())
+            .unwrap_or_else(|| "; declare it with `#[derive(ErrorKind)]` or remove it".to_owned());
+        let problem = Problem::new(format!("no linked error type declares this kind{hint}"));
         findings.strict(strict, at(problem.value(kind.as_str())));
     }
 }
@@ -266,7 +267,7 @@ pub(super) fn undeclared(config: &Config, site: &SiteSpec, layer: &LayerSpec) ->
     }
     let hint = config
         .nearest_declared(pattern, name)
-        .map(|near| format!("; did you mean '{near}'?"))
+        .map(|near| question(format_args!("'{near}'")))
         .unwrap_or_default();
     let text = format!(
         "{site} uses {pattern} '{name}', which the configuration does not declare: it works on \
