@@ -13,6 +13,6 @@ mod value;
 
 pub use duration::{DurationError, format_duration, parse_duration};
 pub use key::{Default, Key, Type};
-pub use name::{MAX_NAME_CHARS, NameError, canonical, check_name, nearest, snake_case};
+pub use name::{MAX_NAME_CHARS, NameError, canonical, check_name, nearest, same_name, snake_case};
 pub use pattern::Pattern;
 pub use value::{Value, ValueError};

@@ -7,10 +7,18 @@ pub const MAX_NAME_CHARS: usize = 200;
 ///
 /// `paymentCb`, `payment-cb`, `payment_cb` and `PAYMENTCB` are one name.
 pub fn canonical(text: &str) -> String {
-    text.chars()
-        .filter(|c| !matches!(c, '-' | '_' | '.' | ' '))
-        .flat_map(char::to_lowercase)
-        .collect()
+    letters(text).collect()
+}
+
+/// Whether two texts have one [`canonical`] form. Where many are compared with one, this costs no
+/// allocation for each.
+pub fn same_name(a: &str, b: &str) -> bool {
+    letters(a).eq(letters(b))
+}
+
+/// The characters that tell names apart.
+fn letters(text: &str) -> impl Iterator<Item = char> {
+    text.chars().filter(|c| !matches!(c, '-' | '_' | '.' | ' ')).flat_map(char::to_lowercase)
 }
 
 /// The `snake_case` form of a camelCase, `PascalCase` or kebab-case identifier.
@@ -36,20 +44,21 @@ pub fn snake_case(text: &str) -> String {
 
 /// The candidate most like `text`, if one is near enough to be what was meant.
 pub fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let wanted = canonical(text);
-    let limit = (wanted.chars().count() / 3).max(1);
+    let wanted: Vec<char> = letters(text).collect();
+    let limit = (wanted.len() / 3).max(1);
     candidates
         .into_iter()
-        .map(|candidate| (distance(&wanted, &canonical(candidate)), candidate))
+        .map(|candidate| (letters(candidate).collect::<Vec<char>>(), candidate))
+        // Every character more or less is an edit.
+        .filter(|(letters, _)| letters.len().abs_diff(wanted.len()) <= limit)
+        .map(|(letters, candidate)| (distance(&wanted, &letters), candidate))
         .filter(|(distance, _)| *distance <= limit)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }
 
 /// Edits (insert, delete, replace, swap of neighbours) that turn `a` into `b`.
-fn distance(a: &str, b: &str) -> usize {
-    let a: Vec<char> = a.chars().collect();
-    let b: Vec<char> = b.chars().collect();
+fn distance(a: &[char], b: &[char]) -> usize {
     let mut before_last: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();
     for i in 1..=a.len() {
@@ -75,6 +84,8 @@ pub enum NameError {
     TooLong,
     /// The name has a control character.
     ControlCharacter,
+    /// The name has nothing but separators, which do not count: all such names would be one.
+    OnlySeparators,
 }
 
 impl fmt::Display for NameError {
@@ -87,13 +98,17 @@ impl fmt::Display for NameError {
             NameError::ControlCharacter => {
                 f.write_str("an instance name must not contain control characters")
             }
+            NameError::OnlySeparators => f.write_str(
+                "an instance name needs a character that is no separator (`-`, `_`, `.`, space)",
+            ),
         }
     }
 }
 
 impl std::error::Error for NameError {}
 
-/// Checks an instance name: 1 to 200 characters, none of them a control character.
+/// Checks an instance name: 1 to 200 characters, none of them a control character and not all of
+/// them separators.
 ///
 /// # Errors
 ///
@@ -105,6 +120,8 @@ pub fn check_name(name: &str) -> Result<(), NameError> {
         Err(NameError::ControlCharacter)
     } else if name.chars().nth(MAX_NAME_CHARS).is_some() {
         Err(NameError::TooLong)
+    } else if letters(name).next().is_none() {
+        Err(NameError::OnlySeparators)
     } else {
         Ok(())
     }
@@ -118,7 +135,9 @@ mod tests {
     fn spellings_of_one_name_are_one_name() {
         for text in ["paymentCb", "payment-cb", "payment_cb", "PAYMENTCB", "payment.cb"] {
             assert_eq!(canonical(text), "paymentcb");
+            assert!(same_name(text, "paymentCb"));
         }
+        assert!(!same_name("paymentCb", "payment"));
     }
 
     #[test]
@@ -150,5 +169,14 @@ mod tests {
         assert_eq!(check_name("a\nb"), Err(NameError::ControlCharacter));
         assert_eq!(check_name(&"ü".repeat(200)), Ok(()));
         assert_eq!(check_name(&"x".repeat(201)), Err(NameError::TooLong));
+    }
+
+    #[test]
+    fn a_name_is_more_than_separators() {
+        for name in ["-", "_", ".", " ", "-_. "] {
+            assert_eq!(check_name(name), Err(NameError::OnlySeparators), "{name:?}");
+        }
+        assert_eq!(check_name("-a-"), Ok(()));
+        assert_eq!(check_name("/"), Ok(()));
     }
 }

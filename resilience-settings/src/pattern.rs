@@ -1,6 +1,6 @@
 use std::fmt;
 
-use crate::{Key, canonical, schema};
+use crate::{Key, same_name, schema};
 
 /// A pattern that can be configured: one section of a configuration file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -55,8 +55,7 @@ impl Pattern {
 
     /// The pattern whose section is written `text`, in any case and with or without separators.
     pub fn from_section(text: &str) -> Option<Pattern> {
-        let wanted = canonical(text);
-        Pattern::ALL.into_iter().find(|pattern| canonical(pattern.section()) == wanted)
+        Pattern::ALL.into_iter().find(|pattern| same_name(pattern.section(), text))
     }
 
     /// The keys of the pattern, in the order of the reference documentation.
@@ -73,9 +72,8 @@ impl Pattern {
 
     /// The position and definition of a key written in `snake_case`, camelCase or kebab-case.
     pub fn key(self, text: &str) -> Option<(usize, &'static Key)> {
-        let wanted = canonical(text);
         self.keys().iter().enumerate().find(|(_, key)| {
-            canonical(key.name) == wanted || key.aliases.iter().any(|a| canonical(a) == wanted)
+            same_name(key.name, text) || key.aliases.iter().any(|alias| same_name(alias, text))
         })
     }
 }
@@ -89,6 +87,7 @@ impl fmt::Display for Pattern {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::canonical;
 
     #[test]
     fn sections_are_found_in_every_spelling() {

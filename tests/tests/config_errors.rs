@@ -288,6 +288,14 @@ fn names_that_are_none() {
             "<text>:1: retry.instances.a\\tb: an instance name must not contain control characters",
         ),
         (
+            "retry:\n  instances: { '-': {} }\n  configs: { ' ': { max_attempts: 3 } }",
+            "2 problems in the configuration:\
+             \n  - <text>:2: retry.instances.-: an instance name needs a character that is no \
+             separator (`-`, `_`, `.`, space)\
+             \n  - <text>:3: retry.configs. : an instance name needs a character that is no \
+             separator (`-`, `_`, `.`, space)",
+        ),
+        (
             &format!("retry.instances: {{{long}: {{}}}}"),
             &format!(
                 "<text>:1: retry.instances.{}…: an instance name has at most 200 characters",

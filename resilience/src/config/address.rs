@@ -1,7 +1,9 @@
-use resilience_settings::{Pattern, Type, canonical, schema};
+use std::sync::Arc;
+
+use resilience_settings::{Pattern, Type, canonical, same_name, schema};
 
 use super::{
-    hint::{did_you_mean, nearest_or_all},
+    hint::Hints,
     key_path::{Segment, joined},
     legacy,
     property::Leaf,
@@ -52,7 +54,30 @@ pub(crate) struct KeyAddress {
 pub(crate) struct Astray {
     pub(crate) path: String,
     pub(crate) line: Option<usize>,
-    pub(crate) message: String,
+    message: &'static str,
+    /// What may stand there; empty when it is no matter of names.
+    known: Vec<&'static str>,
+    /// The last key of the path, where it is to be one of those.
+    wrong: Arc<str>,
+}
+
+impl Astray {
+    fn new(path: String, line: Option<usize>, message: &'static str) -> Self {
+        Self { path, line, message, known: Vec::new(), wrong: "".into() }
+    }
+
+    fn unknown_section(path: String, segment: &Segment, known: Vec<&'static str>) -> Self {
+        let wrong = Arc::clone(&segment.text);
+        Self { known, wrong, ..Self::new(path, segment.line, "unknown section") }
+    }
+
+    /// Which part of the path is wrong and what it might have been.
+    pub(crate) fn message(&self, hints: &Hints) -> String {
+        if self.known.is_empty() {
+            return self.message.to_owned();
+        }
+        format!("{}{}", self.message, hints.nearest_or_all(&self.wrong, &self.known))
+    }
 }
 
 /// The keys at the top level beside the pattern sections.
@@ -61,8 +86,7 @@ const TOP_LEVEL: [&str; 2] = ["strict", "error_kind_aliases"];
 /// Whether a key at the top level is one of ours: a pattern section or `strict` and its like.
 #[cfg(feature = "config")]
 pub(crate) fn is_ours(segment: &str) -> bool {
-    Pattern::from_section(segment).is_some()
-        || TOP_LEVEL.iter().any(|key| canonical(key) == canonical(segment))
+    Pattern::from_section(segment).is_some() || TOP_LEVEL.iter().any(|key| same_name(key, segment))
 }
 
 /// Whether a key names a section that a pattern has.
@@ -81,11 +105,10 @@ pub(crate) fn top_level_names() -> Vec<&'static str> {
 ///
 /// # Errors
 ///
-/// Says which part of the path is unknown and what it might have been.
+/// Where the path goes astray.
 pub(crate) fn locate(path: &[Segment], leaf: &Leaf) -> Result<Address, Astray> {
     let Some((first, rest)) = path.split_first() else {
-        let message = "expected sections".into();
-        return empty_or(leaf, Astray { path: String::new(), line: None, message });
+        return empty_or(leaf, Astray::new(String::new(), None, "expected sections"));
     };
     if let Some(pattern) = Pattern::from_section(&first.text) {
         return in_pattern(pattern, rest, leaf);
@@ -104,9 +127,7 @@ pub(crate) fn locate(path: &[Segment], leaf: &Leaf) -> Result<Address, Astray> {
     if let Some((key, reason)) = without_effect(&first.text) {
         return Ok(Address::WithoutEffect(key.to_owned(), reason));
     }
-    let hint = nearest_or_all(&first.text, &top_level_names());
-    let message = format!("unknown section{hint}");
-    Err(Astray { path: first.text.to_string(), line: first.line, message })
+    Err(Astray::unknown_section(first.text.to_string(), first, top_level_names()))
 }
 
 /// A section that ends here may be empty and nothing else.
@@ -116,9 +137,8 @@ fn empty_or(leaf: &Leaf, astray: Astray) -> Result<Address, Astray> {
 
 fn in_pattern(pattern: Pattern, path: &[Segment], leaf: &Leaf) -> Result<Address, Astray> {
     let Some((first, rest)) = path.split_first() else {
-        let message = "expected a section with configs and instances".into();
-        let path = pattern.section().into();
-        return empty_or(leaf, Astray { path, line: None, message });
+        let message = "expected a section with configs and instances";
+        return empty_or(leaf, Astray::new(pattern.section().into(), None, message));
     };
     let group = match canonical(&first.text).as_str() {
         "instances" | "backends" => Group::Instances,
@@ -130,15 +150,13 @@ fn in_pattern(pattern: Pattern, path: &[Segment], leaf: &Leaf) -> Result<Address
             if let Some((key, reason)) = known {
                 return Ok(Address::WithoutEffect(format!("{pattern}.{key}"), reason));
             }
-            let misplaced = pattern.key(&first.text).is_some();
-            let message = if misplaced {
-                "a key belongs under instances.<name> or configs.<name>".to_owned()
-            } else {
-                let hint = nearest_or_all(&first.text, &["configs", "instances", "enabled"]);
-                format!("unknown section{hint}")
-            };
             let path = format!("{pattern}.{}", first.text);
-            return Err(Astray { path, line: first.line, message });
+            return Err(if pattern.key(&first.text).is_some() {
+                let message = "a key belongs under instances.<name> or configs.<name>";
+                Astray::new(path, first.line, message)
+            } else {
+                Astray::unknown_section(path, first, vec!["configs", "instances", "enabled"])
+            });
         }
     };
     in_group(pattern, group, rest, leaf)
@@ -152,8 +170,7 @@ fn in_group(
 ) -> Result<Address, Astray> {
     let here = || format!("{pattern}.{}", group.name());
     if path.is_empty() {
-        let message = "expected a section of names".into();
-        return empty_or(leaf, Astray { path: here(), line: None, message });
+        return empty_or(leaf, Astray::new(here(), None, "expected a section of names"));
     }
     let name_length = name_length(pattern, path, leaf);
     let name = joined(&path[..name_length]);
@@ -163,18 +180,17 @@ fn in_group(
     // An older shape of the thread pool's settings has one level more.
     if pattern == Pattern::ThreadPoolBulkhead
         && below.len() > 1
-        && canonical(&below[0].text) == "threadpoolproperties"
+        && same_name(&below[0].text, "threadpoolproperties")
     {
         below = &below[1..];
     }
     let Some((key, kind)) = below.split_first() else {
         return match leaf {
             Leaf::Empty => Ok(Address::Entry(entry)),
-            _ => Err(Astray {
-                path: format!("{}.{}", here(), entry.name),
-                line,
-                message: "expected a section of settings".into(),
-            }),
+            _ => {
+                let path = format!("{}.{}", here(), entry.name);
+                Err(Astray::new(path, line, "expected a section of settings"))
+            }
         };
     };
     let below = if kind.is_empty() { None } else { Some(joined(kind)) };
@@ -202,15 +218,16 @@ fn name_length(pattern: Pattern, path: &[Segment], leaf: &Leaf) -> usize {
 
 /// A key of Resilience4j that does nothing here, and why.
 pub(crate) fn without_effect(key: &str) -> Option<(&'static str, &'static str)> {
-    let wanted = canonical(key);
-    schema::WITHOUT_EFFECT.iter().copied().find(|(name, _)| canonical(name) == wanted)
+    schema::WITHOUT_EFFECT.iter().copied().find(|(name, _)| same_name(name, key))
 }
 
 /// The message for a key that no version had.
-pub(crate) fn unknown_key(pattern: Pattern, key: &str) -> String {
+pub(crate) fn unknown_key(pattern: Pattern, key: &str, hints: &Hints) -> String {
     let names = || pattern.keys().iter().map(|key| key.name).chain(["base_config"]);
-    let hint = did_you_mean(key, names())
-        .or_else(|| did_you_mean(key, pattern.keys().iter().flat_map(|key| key.aliases).copied()))
+    let aliases = || pattern.keys().iter().flat_map(|key| key.aliases).copied();
+    let hint = hints
+        .did_you_mean(key, names())
+        .or_else(|| hints.did_you_mean(key, aliases()))
         .unwrap_or_else(|| format!("; known are {}", names().collect::<Vec<_>>().join(", ")));
     format!("unknown key{hint}")
 }
@@ -230,6 +247,10 @@ mod tests {
             path.push(key, None);
         }
         locate(path.segments(), leaf)
+    }
+
+    fn message(astray: &Astray) -> String {
+        astray.message(&Hints::default())
     }
 
     fn key(pattern: Pattern, name: &str, key: &str, below: Option<&str>) -> Address {
@@ -294,20 +315,21 @@ mod tests {
         assert!(at(&["ratelimiter.limiters.a.limitForPeriod"]).is_ok());
         let astray = at(&["retry.limiters.a.maxAttempts"]).unwrap_err();
         assert_eq!(astray.path, "retry.limiters");
-        assert_eq!(astray.message, "unknown section; known are configs, instances, enabled");
+        assert_eq!(message(&astray), "unknown section; known are configs, instances, enabled");
     }
 
     #[test]
     fn a_misspelt_pattern_is_named_with_the_nearest() {
         let astray = at(&["circuitbraker", "instances", "a", "x"]).unwrap_err();
         assert_eq!(astray.path, "circuitbraker");
-        assert_eq!(astray.message, "unknown section; did you mean `circuitbreaker`?");
+        assert_eq!(message(&astray), "unknown section; did you mean `circuitbreaker`?");
     }
 
     #[test]
     fn a_key_without_an_entry_is_told_where_it_belongs() {
         let astray = at(&["retry.max_attempts"]).unwrap_err();
-        assert_eq!(astray.message, "a key belongs under instances.<name> or configs.<name>");
+        let belongs = "a key belongs under instances.<name> or configs.<name>";
+        assert_eq!(message(&astray), belongs);
     }
 
     #[test]

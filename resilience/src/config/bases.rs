@@ -4,7 +4,7 @@ use resilience_settings::canonical;
 
 use super::{
     Problem,
-    hint::did_you_mean,
+    hint::Hints,
     property::shorten,
     report::Report,
     tree::{Base, Entries, Entry, Group, Tree, path_of},
@@ -23,7 +23,7 @@ pub(crate) fn check_bases(tree: &Tree, report: &mut Report) {
             for entry in section.group(group).iter() {
                 let Some(base) = &entry.base else { continue };
                 let message = if !is_known(configs, &base.name) {
-                    unknown_base(&base.name, configs)
+                    unknown_base(&base.name, configs, &report.hints)
                 } else if group == Group::Configs && !in_circles.contains(entry.name.as_str()) {
                     let Some(circle) = circle(configs, entry, base) else { continue };
                     in_circles.extend(&circle);
@@ -71,11 +71,11 @@ fn lead_in_circle(names: &[&str]) -> String {
 }
 
 /// The message for a base that no entry has.
-pub(crate) fn unknown_base(name: &str, configs: &Entries) -> String {
+pub(crate) fn unknown_base(name: &str, configs: &Entries, hints: &Hints) -> String {
     const SHOWN: usize = 20;
-    let hint = did_you_mean(name, configs.names()).unwrap_or_else(|| {
+    let hint = hints.did_you_mean(name, configs.names()).unwrap_or_else(|| {
         let shown: Vec<&str> = configs.names().take(SHOWN).collect();
-        let more = if configs.names().count() > SHOWN { ", …" } else { "" };
+        let more = if configs.names().nth(SHOWN).is_some() { ", …" } else { "" };
         match shown.as_slice() {
             [] => "; there are no configs".to_owned(),
             _ => format!("; configs are {}{more}", shown.join(", ")),

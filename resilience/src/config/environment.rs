@@ -1,9 +1,11 @@
 use std::collections::HashMap;
 
-use resilience_settings::{Pattern, Type, Value, nearest};
+use resilience_settings::{Pattern, Type, Value};
 
 use super::{
     Origin, Problem,
+    gathered::Slot,
+    hint::{Hints, question},
     property::{Leaf, one_line},
     reader::Reader,
     source::Spot,
@@ -51,15 +53,15 @@ pub(crate) fn read(reader: &mut Reader<'_>, variables: &[(String, String)]) {
 }
 
 fn read_setting(reader: &mut Reader<'_>, variable: &str, rest: &str, value: &str) {
-    match find(reader.tree, rest) {
+    match find(reader.tree, &reader.report.hints, rest) {
         Found::Enabled(pattern) => {
             if let Some(on) = switch(reader, variable, value, &format!("{pattern}.enabled")) {
                 let origin = Origin::Environment(variable.to_owned());
                 reader.tree.section_mut(pattern).enabled = Some((on, origin));
             }
         }
-        Found::Key { pattern, group, name, key } => {
-            reader.overrule((pattern, group, &name), key, value, variable);
+        Found::Key { pattern, group, name, slot } => {
+            reader.overrule((pattern, group, &name), slot, value, variable);
         }
         Found::Ambiguous(names) => {
             let message = format!("it may mean {}; rename one of them", names.join(" or "));
@@ -86,13 +88,7 @@ fn switch(reader: &mut Reader<'_>, variable: &str, value: &str, path: &str) -> O
 #[derive(Debug, PartialEq, Eq)]
 enum Found {
     Enabled(Pattern),
-    /// `key` is `None` for `base_config`.
-    Key {
-        pattern: Pattern,
-        group: Group,
-        name: String,
-        key: Option<usize>,
-    },
+    Key { pattern: Pattern, group: Group, name: String, slot: Slot },
     Ambiguous(Vec<String>),
     Nothing(String),
 }
@@ -104,7 +100,7 @@ fn folded(text: &str) -> String {
 }
 
 /// Finds what a variable, folded and without prefix, is about.
-fn find(tree: &Tree, rest: &str) -> Found {
+fn find(tree: &Tree, hints: &Hints, rest: &str) -> Found {
     let pattern = Pattern::ALL
         .into_iter()
         .find_map(|pattern| Some((pattern, rest.strip_prefix(&folded(pattern.section()))?)));
@@ -114,9 +110,9 @@ fn find(tree: &Tree, rest: &str) -> Found {
             let section = folded(section);
             let length = section.chars().count();
             let head: String = head.chars().take(length).collect();
-            nearest(&head, [section.as_str()]).is_some()
+            hints.nearest(&head, [section.as_str()]).is_some()
         });
-        let hint = near.map(|near| format!("; did you mean {}?", shouted(near)));
+        let hint = near.map(|near| question(shouted(near)));
         return Found::Nothing(format!("it names no pattern{}", hint.unwrap_or_default()));
     };
     if rest == "enabled" {
@@ -124,7 +120,7 @@ fn find(tree: &Tree, rest: &str) -> Found {
     }
     for (word, group) in [("instances", Group::Instances), ("configs", Group::Configs)] {
         if let Some(rest) = rest.strip_prefix(word) {
-            return find_key(tree, pattern, group, rest);
+            return find_key(tree, hints, (pattern, group), rest);
         }
     }
     Found::Nothing(format!(
@@ -133,7 +129,7 @@ fn find(tree: &Tree, rest: &str) -> Found {
     ))
 }
 
-fn find_key(tree: &Tree, pattern: Pattern, group: Group, rest: &str) -> Found {
+fn find_key(tree: &Tree, hints: &Hints, (pattern, group): (Pattern, Group), rest: &str) -> Found {
     let declared = tree.section(pattern).map(|section| section.group(group));
     let mut names: Vec<&str> = declared.into_iter().flat_map(Entries::names).collect();
     // `configs.default` is there even when no file writes it.
@@ -141,10 +137,10 @@ fn find_key(tree: &Tree, pattern: Pattern, group: Group, rest: &str) -> Found {
         names.push("default");
     }
     let mut longest = 0;
-    let mut found: Vec<(&str, Option<usize>)> = Vec::new();
+    let mut found: Vec<(&str, Slot)> = Vec::new();
     for &name in &names {
         let prefix = folded(name);
-        let Some(key) = rest.strip_prefix(&prefix).and_then(|key| key_of(pattern, key)) else {
+        let Some(slot) = rest.strip_prefix(&prefix).and_then(|key| slot_of(pattern, key)) else {
             continue;
         };
         if prefix.len() > longest {
@@ -152,40 +148,46 @@ fn find_key(tree: &Tree, pattern: Pattern, group: Group, rest: &str) -> Found {
             found.clear();
         }
         if prefix.len() == longest {
-            found.push((name, key));
+            found.push((name, slot));
         }
     }
     match found.as_slice() {
-        [(name, key)] => Found::Key { pattern, group, name: (*name).to_owned(), key: *key },
-        [] => Found::Nothing(hint(pattern, group, &names, rest)),
+        [(name, slot)] => Found::Key { pattern, group, name: (*name).to_owned(), slot: *slot },
+        [] => Found::Nothing(nothing_found(hints, (pattern, group), &names, rest)),
         several => Found::Ambiguous(several.iter().map(|(name, _)| format!("`{name}`")).collect()),
     }
 }
 
-/// The key that is written `text`; the inner `None` is `base_config`.
-#[allow(clippy::option_option)] // a key, the base, or neither
-fn key_of(pattern: Pattern, text: &str) -> Option<Option<usize>> {
-    if text == "baseconfig" { Some(None) } else { pattern.key(text).map(|(slot, _)| Some(slot)) }
+/// The slot that is written `text`.
+fn slot_of(pattern: Pattern, text: &str) -> Option<Slot> {
+    if text == "baseconfig" {
+        return Some(Slot::Base);
+    }
+    pattern.key(text).map(|(slot, _)| Slot::Key(slot))
 }
 
-/// What the variable may have meant.
-fn hint(pattern: Pattern, group: Group, names: &[&str], rest: &str) -> String {
+/// What is wrong with a variable, and what it may have meant.
+fn nothing_found(
+    hints: &Hints,
+    (pattern, group): (Pattern, Group),
+    names: &[&str],
+    rest: &str,
+) -> String {
     let keys = || pattern.keys().iter().map(|key| key.name).chain(["base_config"]);
     let of_key = keys().filter(|key| rest.ends_with(&folded(key)));
     let written = match of_key.max_by_key(|key| key.len()) {
         Some(key) => &rest[..rest.len() - folded(key).len()],
         None => rest,
     };
-    let near = nearest(written, names.iter().copied());
+    let near = hints.did_you_mean(written, names.iter().copied());
     let of_name = names.iter().filter(|name| rest.starts_with(&folded(name)));
     if near.is_none()
         && let Some(name) = of_name.max_by_key(|name| folded(name).len())
     {
         let key = &rest[folded(name).len()..];
-        let near = nearest(key, keys()).map(|near| format!("; did you mean {}?", shouted(near)));
+        let near = hints.nearest(key, keys()).map(|near| question(shouted(near)));
         return format!("`{name}` has no such key{}", near.unwrap_or_default());
     }
-    let near = near.map(|near| format!("; did you mean `{near}`?"));
     let what = match group {
         Group::Instances => "declared instance",
         Group::Configs => "config",
@@ -213,12 +215,12 @@ mod tests {
     }
 
     fn found(names: &[&str], variable: &str) -> Found {
-        find(&tree(names), &folded(variable))
+        find(&tree(names), &Hints::default(), &folded(variable))
     }
 
     fn key_name(found: &Found) -> Option<(&str, &'static str)> {
         match found {
-            Found::Key { pattern, name, key: Some(slot), .. } => {
+            Found::Key { pattern, name, slot: Slot::Key(slot), .. } => {
                 Some((name, pattern.keys()[*slot].name))
             }
             _ => None,

@@ -1,6 +1,6 @@
 //! Keys of Resilience4j's older versions, and its sections that only make sense on the JVM.
 
-use resilience_settings::{Pattern, canonical};
+use resilience_settings::{Pattern, same_name};
 
 /// What became of a key of an older version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,8 +57,7 @@ pub(crate) fn successor(pattern: Pattern, key: &str) -> Option<Successor> {
         Pattern::Bulkhead => BULKHEAD,
         Pattern::ThreadPoolBulkhead => THREAD_POOL_BULKHEAD,
     };
-    let wanted = canonical(key);
-    table.iter().find(|(name, _)| canonical(name) == wanted).map(|(_, successor)| *successor)
+    table.iter().find(|(name, _)| same_name(name, key)).map(|(_, successor)| *successor)
 }
 
 /// Sections beside the patterns, or inside one of them, that do nothing here.
@@ -72,8 +71,7 @@ const JVM_SECTIONS: &[(&str, &str)] = &[
 
 /// Why a section of this name does nothing here, if it is one of those.
 pub(crate) fn jvm_section(name: &str) -> Option<(&'static str, &'static str)> {
-    let wanted = canonical(name);
-    JVM_SECTIONS.iter().copied().find(|(section, _)| *section == wanted)
+    JVM_SECTIONS.iter().copied().find(|(section, _)| same_name(section, name))
 }
 
 #[cfg(test)]

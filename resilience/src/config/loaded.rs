@@ -1,10 +1,11 @@
 use std::{fmt, sync::Arc};
 
-use resilience_settings::{Pattern, Value, nearest};
+use resilience_settings::{Pattern, Value};
 
 use super::{
     ConfigBuilder, Inline, Origin, Problem, Settings,
     bases::DEFAULT,
+    hint::Hints,
     tree::{Entry, Group, Tree, path_of},
 };
 #[cfg(feature = "config")]
@@ -122,7 +123,7 @@ impl Config {
 
     /// The declared name most like `name`, if one is near enough to be what was meant.
     pub fn nearest_declared(&self, pattern: Pattern, name: &str) -> Option<&str> {
-        nearest(name, self.instances(pattern))
+        Hints::default().nearest(name, self.instances(pattern))
     }
 
     /// Every setting of every declared instance: its key path, value and origin.

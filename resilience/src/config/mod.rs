@@ -80,6 +80,7 @@ pub use loaded::Config;
 pub use resilience_settings::{Pattern, Value};
 pub use settings::Origin;
 
+pub(crate) use hint::{Hints, question};
 pub(crate) use loaded::instance_path;
 pub(crate) use resolve::Inline;
 pub(crate) use settings::{Draft, Settings};

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use resilience_settings::{Pattern, Type, Value, canonical, check_name};
+use resilience_settings::{Pattern, Type, Value, check_name, same_name};
 
 use super::{
     Origin, Problem,
@@ -43,7 +43,7 @@ impl Reader<'_> {
                 Ok(address) => self.take(source, property, address, &mut gathered),
                 Err(astray) => {
                     if gathered.reported.insert(astray.path.clone()) {
-                        let mut problem = Problem::new(astray.message);
+                        let mut problem = Problem::new(astray.message(&self.report.hints));
                         if !astray.path.is_empty() {
                             problem = problem.path(shown_key(&astray.path));
                         }
@@ -168,7 +168,7 @@ impl Reader<'_> {
         let KeyAddress { entry, line, .. } = address;
         let (line, pattern) = (*line, entry.pattern);
         let (key, index) = split_index(&address.key);
-        if canonical(key) == "baseconfig" {
+        if same_name(key, "baseconfig") {
             self.add(source, property, address, gathered, (key, index, Slot::Base));
             return;
         }
@@ -216,7 +216,8 @@ impl Reader<'_> {
             }
             None => {
                 if gathered.reported.insert(path.clone()) {
-                    let problem = Problem::new(unknown_key(pattern, key)).path(path);
+                    let problem =
+                        Problem::new(unknown_key(pattern, key, &self.report.hints)).path(path);
                     self.report.problem(source, line, with_value(problem, property.leaf.shown()));
                 }
             }
@@ -300,16 +301,19 @@ impl Reader<'_> {
     pub(crate) fn overrule(
         &mut self,
         (pattern, group, name): (Pattern, Group, &str),
-        slot: Option<usize>,
+        slot: Slot,
         text: &str,
         variable: &str,
     ) {
         let entries = self.tree.section_mut(pattern).group_mut(group);
         let place = Spot::environment(variable);
         let entry = entries.declare(name, || place.clone());
-        let Some(slot) = slot else {
-            entry.base = Some(Base { name: text.trim().to_owned(), spot: place });
-            return;
+        let slot = match slot {
+            Slot::Base => {
+                entry.base = Some(Base { name: text.trim().to_owned(), spot: place });
+                return;
+            }
+            Slot::Key(slot) => slot,
         };
         let raw = Raw::Leaf(Leaf::Text(text.into()));
         let key = &pattern.keys()[slot];

@@ -1,5 +1,6 @@
 use super::{
     ConfigError, Problem,
+    hint::Hints,
     source::{Source, Spot},
 };
 
@@ -10,6 +11,8 @@ pub(crate) struct Report {
     warnings: Vec<String>,
     without_effect: Remarks,
     renamed: Remarks,
+    /// What all messages together may spend on finding what was meant.
+    pub(crate) hints: Hints,
 }
 
 /// Remarks about keys that many entries may have: a hundred instances make one remark.

@@ -3,6 +3,7 @@ use resilience_settings::{Pattern, Value, canonical};
 use super::{
     Config, ConfigError, Origin, Problem, Settings,
     bases::{DEFAULT, is_known, unknown_base},
+    hint::Hints,
     tree::{Entries, Entry, Section},
 };
 
@@ -48,7 +49,7 @@ impl Config {
         let own = entry.and_then(|entry| entry.base.as_ref()).map(|base| base.name.as_str());
         if let Some(base) = own.or(inline.base_config.as_deref()) {
             if !is_known(&section.configs, base) {
-                let message = unknown_base(base, &section.configs);
+                let message = unknown_base(base, &section.configs, &Hints::default());
                 problems.push(
                     Problem::new(message).place(&inline.place).path("base_config").value(base),
                 );

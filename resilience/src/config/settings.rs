@@ -2,7 +2,7 @@ use std::{fmt, time::Duration};
 
 use resilience_settings::{Pattern, Value};
 
-use super::{ConfigError, Problem};
+use super::{ConfigError, Problem, hint::did_you_mean};
 
 /// Where the value of a setting came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,10 +99,8 @@ impl Settings {
     /// Names the key, the value and what would be allowed.
     pub(crate) fn set(&mut self, name: &str, value: Value, origin: Origin) -> Result<(), Problem> {
         let (index, key) = self.pattern.key(name).ok_or_else(|| {
-            let near =
-                resilience_settings::nearest(name, self.pattern.keys().iter().map(|k| k.name));
-            let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-            Problem::new(format!("unknown key{hint}")).path(name)
+            let hint = did_you_mean(name, self.pattern.keys().iter().map(|key| key.name));
+            Problem::new(format!("unknown key{}", hint.unwrap_or_default())).path(name)
         })?;
         let shown = value.to_string();
         let value = key

@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use resilience_settings::{Pattern, canonical, nearest};
+use resilience_settings::{Pattern, canonical};
 
 use super::{call_site, instances, resolve};
 use crate::{
-    config::{Config, ConfigError, Inline, Problem, Settings, instance_path},
+    config::{Config, ConfigError, Hints, Inline, Problem, Settings, instance_path, question},
     kind,
     registry::{LayerSpec, SiteSpec},
 };
@@ -66,6 +66,7 @@ impl From<String> for Warning {
 struct Findings {
     problems: Vec<Problem>,
     warnings: Vec<Warning>,
+    hints: Hints,
 }
 
 impl Findings {
@@ -195,14 +196,16 @@ fn list(
         return;
     }
     for kind in unknown {
-        let hint = match nearest(kind, declared.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None if kind.contains('.') => {
-                "say which kind the class is with `error_kind_aliases`".to_owned()
-            }
-            None => "declare it with `#[derive(ErrorKind)]` or remove it".to_owned(),
+        let remedy = if kind.contains('.') {
+            "; say which kind the class is with `error_kind_aliases`"
+        } else {
+            "; declare it with `#[derive(ErrorKind)]` or remove it"
         };
-        let problem = Problem::new(format!("no linked error type declares this kind; {hint}"));
+        let hint = findings
+            .hints
+            .did_you_mean(kind, declared.iter().copied())
+            .unwrap_or_else(|| remedy.to_owned());
+        let problem = Problem::new(format!("no linked error type declares this kind{hint}"));
         findings.strict(strict, at(problem.value(kind.as_str())));
     }
 }
@@ -285,7 +288,7 @@ impl Undeclared {
         }
         let hint = config
             .nearest_declared(pattern, name)
-            .map(|near| format!("; did you mean '{near}'?"))
+            .map(|near| question(format_args!("'{near}'")))
             .unwrap_or_default();
         let text = format!("{by} {pattern} '{name}', which the configuration does not declare");
         Some(Self { pattern, name: canonical(name), text, hint })

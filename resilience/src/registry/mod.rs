@@ -184,7 +184,8 @@ macro_rules! accessors {
                 ///
                 /// # Panics
                 ///
-                /// When the name is empty, longer than 200 characters or has control characters.
+                /// When the name is empty, longer than 200 characters, has control characters or nothing
+                /// but separators (`-`, `_`, `.`, space).
                 pub fn $get(&self, name: &str) -> $instance {
                     self.inner.instance(&self.inner.$field, name)
                 }

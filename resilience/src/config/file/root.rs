@@ -1,8 +1,8 @@
-use resilience_settings::canonical;
+use resilience_settings::{canonical, same_name};
 
 use crate::config::{
     address::{is_ours, is_section, top_level_names},
-    hint::did_you_mean,
+    hint::Hints,
     property::{Property, shown_key},
 };
 
@@ -18,6 +18,9 @@ pub(super) enum Root {
     /// The file has nothing in it.
     Empty,
 }
+
+/// How many sections that are none of ours are looked at for a misspelt one.
+const MAX_OTHERS: usize = 100;
 
 impl Root {
     /// The root that a property speaks for. Beside a root of ours, `retry.wait: 2s` is taken for
@@ -55,7 +58,7 @@ impl Root {
             let Some(segment) = property.path.segments().first() else { continue };
             first_line = first_line.or(segment.line);
             match (Root::of_property(property, named), found) {
-                (None, _) if others.contains(&&*segment.text) => {}
+                (None, _) if others.len() == MAX_OTHERS || others.contains(&&*segment.text) => {}
                 (None, _) => others.push(&segment.text),
                 (Some(root), None) => found = Some((root, &segment.text, segment.line)),
                 (Some(root), Some((first, text, line))) if root != first => {
@@ -81,7 +84,7 @@ impl Root {
     pub(super) fn leaves_alone(self, segment: &str) -> bool {
         match self {
             // Conditions on profiles stand there also in a file without a root.
-            Root::Bare => canonical(segment) == "spring",
+            Root::Bare => same_name(segment, "spring"),
             Root::Resilience | Root::Resilience4j => Root::of(segment) != Some(self),
             Root::Empty => true,
         }
@@ -97,7 +100,9 @@ fn nothing_found(others: &[&str]) -> String {
     const SHOWN: usize = 5;
     let patterns = top_level_names();
     let names = || ["resilience", "resilience4j"].into_iter().chain(patterns.iter().copied());
-    let hint = others.iter().find_map(|other| did_you_mean(other, names())).unwrap_or_default();
+    let hints = Hints::default();
+    let hint = others.iter().find_map(|other| hints.did_you_mean(other, names()));
+    let hint = hint.unwrap_or_default();
     let shown: Vec<String> =
         others.iter().take(SHOWN).map(|other| format!("`{}`", shown_key(other))).collect();
     let more = if others.len() > SHOWN { ", …" } else { "" };
