@@ -96,8 +96,12 @@ fn not_a_function(pattern: Pattern, tokens: &TokenStream, syntax: &syn::Error) -
     }
     let error = match syn::parse2::<syn::Item>(tokens.clone()) {
         Ok(syn::Item::Fn(_)) | Err(_) => syntax.to_compile_error(),
-        Ok(_) => {
-            let message = format!("`#[{attribute}]` stands on functions only");
+        Ok(item) => {
+            let remedy = match item {
+                syn::Item::Impl(_) | syn::Item::Trait(_) => ": put it on the method to protect",
+                _ => "",
+            };
+            let message = format!("`#[{attribute}]` stands on functions only{remedy}");
             syn::Error::new(Span::call_site(), message).to_compile_error()
         }
     };

@@ -22,13 +22,17 @@ pub(super) fn conclusion(plan: &Plan<'_>, function: &Function) -> TokenStream {
     let dispatch = fallbacks.iter().enumerate().map(|(index, fallback)| {
         // One span for all of it, hygiene included: a mistake that comes up in several places is
         // reported once if they are the same.
-        let fits =
-            quote_spanned!(hygienic=> #private::Failed::fits(#failed, #identity, &#fallback));
-        let fits = respan(fits, fallback.span());
-        let respond =
-            quote_spanned!(hygienic=> #private::Failed::respond(#failed, #identity, #fallback));
-        let respond = respan(respond, fallback.span());
-        let wait = respan(quote_spanned!(hygienic=> #running.await), fallback.span());
+        let place = |tokens| respan(tokens, fallback.span());
+        let fit = place(quote_spanned! {hygienic=>
+            let (#failed, #fallback) = __resilience_fit(#failed, #fallback);
+        });
+        let fits = place(quote_spanned! {hygienic=>
+            #private::Failed::fits(#failed, #identity, &#fallback)
+        });
+        let respond = place(quote_spanned! {hygienic=>
+            #private::Failed::respond(#failed, #identity, #fallback)
+        });
+        let wait = place(quote_spanned!(hygienic=> #running.await));
         // Nothing but the fallback's future is alive while it is awaited.
         let call = quote_spanned! {hygienic=>
             let #running = match #respond {
@@ -39,9 +43,10 @@ pub(super) fn conclusion(plan: &Plan<'_>, function: &Function) -> TokenStream {
             #wait
         };
         if index == last {
-            return call;
+            return quote!(#fit #call);
         }
         quote_spanned! {hygienic=>
+            #fit
             let (__resilience_fits, #failed) = #fits;
             if __resilience_fits {
                 return { #call };

@@ -6,10 +6,12 @@
 
 mod attempt;
 mod failure;
+mod fit;
 mod lints;
 mod locals;
 mod site;
 mod span;
+mod spell;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -80,6 +82,19 @@ pub(crate) fn uses(siblings: &[syn::Path]) -> TokenStream {
     quote!(#(#[#siblings(__resilience_composed)] const _: () = ();)*)
 }
 
+/// What of the runtime asks the function that is given to a method of the rules.
+fn asked_by(rule: &str) -> &'static str {
+    match rule {
+        "record_result" | "retry_result" => "about_value",
+        "open_for" | "retry_after" => "how_long",
+        _ => "about_error",
+    }
+}
+
+fn ident(name: &str) -> Ident {
+    Ident::new(name, Span::call_site())
+}
+
 fn fallback_variable((index, path): (usize, &ExprPath)) -> Ident {
     let span = path.span().resolved_at(Span::mixed_site());
     format_ident!("__resilience_fallback{index}", span = span)
@@ -127,6 +142,7 @@ impl<'a> Plan<'a> {
         let Locals { pass, rules, outcome, result, last, .. } = locals;
         let siblings = uses(&self.stack.siblings);
         let site = site::site(self, function);
+        let check_fallbacks = fit::check(self, function);
         let define_rules = self.rules(function);
         let define_fallbacks = self.fallbacks();
         let define_slots = self.slots(function);
@@ -163,6 +179,7 @@ impl<'a> Plan<'a> {
         quote! {
             #siblings
             #site
+            #check_fallbacks
             #define_rules
             #define_fallbacks
             #define_slots
@@ -176,11 +193,16 @@ impl<'a> Plan<'a> {
     /// What the predicates say, and what the error type tells about itself.
     fn rules(&self, function: &Function) -> TokenStream {
         let Self { private, error, locals: Locals { rules, .. }, .. } = self;
-        let none = quote!(#private::Rules::<_, #error>::new());
+        let output = &function.output;
+        let outcome = respan(quote!(#private::Outcome), output.span());
+        // The value's type is written out: a predicate of another type would decide it otherwise.
+        let none = quote!(#private::Rules::<<#output as #outcome>::Value, #error>::new());
         let written = self.stack.layers.iter().flat_map(|layer| &layer.rules);
         let stated = written.fold(none, |rules, (name, path)| {
-            let method = Ident::new(name, path.span());
-            quote_spanned!(path.span()=> #private::Rules::#method(#rules, #path))
+            let (method, ask) = (ident(name), ident(asked_by(name)));
+            let about = Ident::new("__resilience_about", Span::mixed_site());
+            let ask = respan(quote!(|#about| #private::#ask(#about, #path)), path.span());
+            quote!(#private::Rules::#method(#rules, #ask))
         });
         let known = if function.error_is_open {
             quote!(#private::Rules::facts(#stated, #private::facts!(#error)))

@@ -1,5 +1,5 @@
 use proc_macro2::Span;
-use resilience_settings::{Pattern, check_name, nearest};
+use resilience_settings::{Pattern, canonical, check_name, nearest};
 use syn::{Expr, ExprLit, ExprPath, Ident, Lit, LitStr, Path};
 
 use super::Inline;
@@ -156,23 +156,49 @@ impl Layer {
     fn unknown(&self, key: &Ident) -> syn::Error {
         let written = key.to_string();
         let attribute = shown(self.pattern);
-        let settings = self.pattern.keys().iter().map(|key| key.name);
         let specials = COMMON.iter().chain(own(self.pattern)).map(|(name, _)| *name);
-        let hint = match nearest(&written, specials.chain(settings)) {
-            Some(near) => format!("; did you mean `{near}`?"),
-            None => self.elsewhere(&written),
+        let keys: Vec<&str> =
+            specials.chain(self.pattern.keys().iter().map(|key| key.name)).collect();
+        let hint = if let Some(near) = nearest(&written, keys.iter().copied()) {
+            format!("did you mean `{near}`?")
+        } else if let Some(longer) = listed(longer(&written, &keys), "or") {
+            format!("did you mean {longer}?")
+        } else if let Some(owner) = self.elsewhere(&written) {
+            format!("it belongs to `{}`", shown(owner))
+        } else {
+            format!("it has {}", listed(keys, "and").unwrap_or_default())
         };
-        syn::Error::new_spanned(key, format!("`{attribute}` has no key `{written}`{hint}"))
+        syn::Error::new_spanned(key, format!("`{attribute}` has no key `{written}`; {hint}"))
     }
 
     /// Where a key belongs that exists at another attribute.
-    fn elsewhere(&self, written: &str) -> String {
-        let owner = Pattern::ALL.into_iter().filter(|other| *other != self.pattern).find(|other| {
+    fn elsewhere(&self, written: &str) -> Option<Pattern> {
+        Pattern::ALL.into_iter().filter(|other| *other != self.pattern).find(|other| {
             let settings = other.keys().iter().map(|key| key.name);
             settings.chain(own(*other).iter().map(|(name, _)| *name)).any(|name| name == written)
-        });
-        owner.map(|owner| format!("; it belongs to `{}`", shown(owner))).unwrap_or_default()
+        })
     }
+}
+
+/// The keys that say the same in more words: `timeout_duration` for `timeout`.
+fn longer<'a>(written: &str, keys: &[&'a str]) -> Vec<&'a str> {
+    let written = canonical(written);
+    let starts: Vec<&str> =
+        keys.iter().copied().filter(|key| canonical(key).starts_with(&written)).collect();
+    if !starts.is_empty() {
+        return starts;
+    }
+    keys.iter().copied().filter(|key| canonical(key).contains(&written)).collect()
+}
+
+/// `` `a`, `b` or `c` ``
+fn listed(keys: Vec<&str>, conjunction: &str) -> Option<String> {
+    let mut keys: Vec<String> = keys.into_iter().map(|key| format!("`{key}`")).collect();
+    let last = keys.pop()?;
+    if keys.is_empty() {
+        return Some(last);
+    }
+    Some(format!("{} {conjunction} {last}", keys.join(", ")))
 }
 
 /// The attribute that stands for a pattern.

@@ -6,7 +6,7 @@ mod body;
 mod function;
 mod layer;
 mod lending;
-mod returns;
+pub(crate) mod returns;
 mod stack;
 mod value;
 

@@ -2,7 +2,9 @@
 
 mod fallback;
 mod kinds;
+mod nothing;
 mod outcome;
+mod predicate;
 mod probe;
 mod slot;
 
@@ -14,10 +16,14 @@ pub use resilience_settings::Pattern;
 pub use self::{
     fallback::{
         Answer, Answers, Awaited, Business, Distinct, ErrorAlone, Everything, Failed, Form,
-        Handles, Identity, Immediate, IsDistinct, NoArguments, NoReceiver, Refusals, Response,
-        Same, Takes, TakesErrorAlone, TakesMore, WithArguments, WithReceiver,
+        Handles, Identity, Immediate, IsDistinct, NoArguments, NoFallback, NoReceiver, Refusals,
+        Response, Same, Takes, TakesErrorAlone, TakesMore, WithArguments, WithReceiver,
     },
+    nothing::Nothing,
     outcome::{FromRefusal, Outcome, conclude, settled},
+    predicate::{
+        AboutError, AboutValue, Function, HowLong, NoFunction, about_error, about_value, how_long,
+    },
     probe::{
         Carrier, DynError, FactsFn, KindsAndSource, KindsOnly, Opaque, PointsToError, Probe,
         SourceOnly, WrapsAnything, WrapsPointer,

@@ -11,7 +11,7 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "a fallback of this function cannot handle `{Self}`",
     label = "takes `{Self}` as its error",
-    note = "its last argument decides what it handles: `CallError<{E}>` everything, \
+    note = "its last argument must be the error, and decides what it handles: `CallError<{E}>` everything, \
             `resilience::Error` refusals, `{E}` business errors, `CallNotPermitted`, \
             `RequestNotPermitted`, `BulkheadFull`, `TimedOut` or `MaxRetriesExceeded` just that"
 )]

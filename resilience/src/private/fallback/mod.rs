@@ -16,7 +16,7 @@ pub use self::{
     answers::{Answer, Answers, Awaited, Immediate},
     handles::{Business, Distinct, Everything, Handles, Identity, IsDistinct, Refusals, Same},
     policy::{Form, TakesErrorAlone, TakesMore},
-    takes::{ErrorAlone, NoArguments, NoReceiver, Takes, WithArguments, WithReceiver},
+    takes::{ErrorAlone, NoArguments, NoFallback, NoReceiver, Takes, WithArguments, WithReceiver},
 };
 use super::outcome::{FromRefusal, into_error};
 use crate::CallError;

@@ -1,6 +1,6 @@
 //! Which arguments a fallback takes.
 
-use crate::__private::Slot;
+use crate::__private::{Nothing, Slot};
 
 /// Stands for the receiver of a function that has none, or none left.
 #[derive(Debug)]
@@ -12,15 +12,8 @@ pub struct NoArguments;
 
 /// A fallback that can be called with the error `X`, and with receiver `S` and arguments `A` as
 /// far as it takes them.
-#[diagnostic::on_unimplemented(
-    message = "this fallback does not fit the function's arguments",
-    label = "takes other arguments than the function",
-    note = "a fallback takes the error alone; or the function's arguments, then the error; or its \
-            receiver, its arguments, then the error",
-    note = "the error is a `CallError<E>`, a `resilience::Error`, the function's `E`, or one of \
-            the structs such as `TimedOut`",
-    note = "where the function's value may borrow from a `&mut` argument, only the error is left"
-)]
+///
+/// What it says when it is missing is up to the expansion, which knows the function's signature.
 pub trait Takes<Form, S, A, X> {
     /// What the fallback returns, a future if it is async.
     type Output;
@@ -50,6 +43,19 @@ where
 
     fn call(self, _receiver: S, _arguments: A, error: X) -> R {
         self(error)
+    }
+}
+
+/// Marks what is no fallback.
+#[derive(Debug)]
+pub struct NoFallback;
+
+#[diagnostic::do_not_recommend]
+impl<F: Nothing, S, A, X> Takes<NoFallback, S, A, X> for F {
+    type Output = ();
+
+    fn call(self, _receiver: S, _arguments: A, _error: X) {
+        self.never()
     }
 }
 
