@@ -91,5 +91,5 @@ fn signature(plan: &Plan<'_>, function: &Function) -> String {
         .map_or_else(|| "E".to_owned(), |error| spell(error.to_token_stream()));
     arguments.push(format!("error: CallError<{error}>"));
     let output = spell(function.output.to_token_stream());
-    format!("fn {}({}) -> {output}", name.as_deref().unwrap_or("fallback"), arguments.join(", "),)
+    format!("fn {}({}) -> {output}", name.as_deref().unwrap_or("fallback"), arguments.join(", "))
 }

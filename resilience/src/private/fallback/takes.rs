@@ -52,9 +52,9 @@ pub struct NoFallback;
 
 #[diagnostic::do_not_recommend]
 impl<F: Nothing, S, A, X> Takes<NoFallback, S, A, X> for F {
-    type Output = ();
+    type Output = X;
 
-    fn call(self, _receiver: S, _arguments: A, _error: X) {
+    fn call(self, _receiver: S, _arguments: A, _error: X) -> X {
         self.never()
     }
 }

@@ -159,6 +159,10 @@ struct Service {
     names: Vec<String>,
 }
 
+fn call(f: impl FnOnce()) {
+    f();
+}
+
 impl Service {
     #[retry]
     async fn shared(&self, add: u32) -> Outcome<u32> {
@@ -174,6 +178,14 @@ impl Service {
         let this = self;
         this.calls += 1;
         Ok(this.calls)
+    }
+
+    #[retry]
+    async fn exclusive_moved_on(&mut self, add: u32) -> Outcome<u32> {
+        let this = &mut *self;
+        let add = move || this.calls += add;
+        async move { call(add) }.await;
+        Ok(self.calls)
     }
 
     #[circuit_breaker]

@@ -41,8 +41,8 @@ extension!(by_value, self);
 macro_rules! functions {
     ($module:ident, $extension:ident) => {
         mod $module {
-            use super::*;
             use super::$extension::Extension as _;
+            use super::*;
 
             #[derive(Debug, resilience::ErrorKind)]
             enum Failure {
@@ -61,18 +61,18 @@ macro_rules! functions {
 
             impl Service {
                 #[resilience::retry(
-                    retry_if = is_refused,
-                    ignore = is_refused,
-                    retry_result = is_zero,
-                    retry_after = no_time,
-                    fallback = [on_timeout, Self::later]
-                )]
+                            retry_if = is_refused,
+                            ignore = is_refused,
+                            retry_result = is_zero,
+                            retry_after = no_time,
+                            fallback = [on_timeout, Self::later]
+                        )]
                 #[resilience::circuit_breaker(
-                    record = is_refused,
-                    ignore = is_refused,
-                    record_result = is_zero,
-                    open_for = no_time
-                )]
+                            record = is_refused,
+                            ignore = is_refused,
+                            record_result = is_zero,
+                            open_for = no_time
+                        )]
                 #[resilience::rate_limiter]
                 #[resilience::time_limiter]
                 #[resilience::bulkhead]
