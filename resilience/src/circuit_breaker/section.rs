@@ -4,8 +4,8 @@ use parking_lot::MutexGuard;
 
 use super::{
     CircuitBreakerEvent, CircuitBreakerEventKind,
-    breaker::{Guarded, Shared},
     engine::Effects,
+    instance::{Guarded, Shared},
     word::Word,
 };
 

@@ -34,12 +34,12 @@ mod config;
 mod engine;
 mod event;
 mod greedy;
+mod instance;
 mod interval;
-mod limiter;
 mod metrics;
 mod wait;
 
 pub use config::{RateLimiterConfig, RateLimiterConfigBuilder, Refill};
 pub use event::{RateLimiterEvent, RateLimiterEventKind};
-pub use limiter::RateLimiter;
+pub use instance::RateLimiter;
 pub use metrics::RateLimiterMetrics;

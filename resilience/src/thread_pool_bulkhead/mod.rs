@@ -17,13 +17,13 @@
 
 mod config;
 mod engine;
+mod instance;
 mod job;
 mod metrics;
-mod pool;
 mod worker;
 
 pub use config::{ThreadPoolBulkheadConfig, ThreadPoolBulkheadConfigBuilder};
+pub use instance::ThreadPoolBulkhead;
 pub use metrics::ThreadPoolBulkheadMetrics;
-pub use pool::ThreadPoolBulkhead;
 
 pub(crate) use job::Job;

@@ -8,7 +8,7 @@ use std::{
     time::Instant,
 };
 
-use super::{engine::Next, job::Task, pool::Shared};
+use super::{engine::Next, instance::Shared, job::Task};
 use crate::bulkhead::BulkheadEventKind;
 
 /// Starts a thread that takes its first task from the engine.

@@ -8,13 +8,12 @@
 mod config;
 mod deadline;
 mod event;
-
-mod limiter;
+mod instance;
 mod metrics;
 
 pub use config::{TimeLimiterConfig, TimeLimiterConfigBuilder};
 pub use event::{TimeLimiterEvent, TimeLimiterEventKind};
-pub use limiter::TimeLimiter;
+pub use instance::TimeLimiter;
 pub use metrics::TimeLimiterMetrics;
 
 pub(crate) use deadline::Deadline;

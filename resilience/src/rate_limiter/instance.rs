@@ -51,6 +51,7 @@ pub struct RateLimiter {
     shared: Arc<Shared>,
 }
 
+/// What clones share.
 struct Shared {
     name: Arc<str>,
     clock: Clock,
@@ -61,6 +62,7 @@ struct Shared {
     state: Mutex<State>,
 }
 
+/// What the lock guards.
 struct State {
     engine: Engine,
     /// Counts the engines there were: a reservation is given back only to the one that made it.

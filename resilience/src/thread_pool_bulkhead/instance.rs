@@ -49,6 +49,7 @@ struct Handle {
     shared: Arc<Shared>,
 }
 
+/// What clones share.
 pub(super) struct Shared {
     pub(super) name: Arc<str>,
     pub(super) clock: Clock,
@@ -59,6 +60,7 @@ pub(super) struct Shared {
     pub(super) wake: Condvar,
 }
 
+/// What the lock guards.
 pub(super) struct State {
     pub(super) engine: Engine<Box<dyn Task>>,
     pub(super) config: Arc<ThreadPoolBulkheadConfig>,

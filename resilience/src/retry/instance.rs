@@ -51,10 +51,11 @@ use crate::{
 /// ```
 #[derive(Clone)]
 pub struct Retry {
-    inner: Arc<Inner>,
+    shared: Arc<Shared>,
 }
 
-struct Inner {
+/// What clones share.
+struct Shared {
     name: Arc<str>,
     clock: Clock,
     /// Beside the lock, because the first success needs nothing else; 0 stands for a disabled layer.
@@ -77,7 +78,7 @@ impl Retry {
     /// Makes an instance that takes its time from `clock`.
     pub fn with_clock(name: impl Into<Arc<str>>, config: RetryConfig, clock: Clock) -> Self {
         Self {
-            inner: Arc::new(Inner {
+            shared: Arc::new(Shared {
                 name: name.into(),
                 clock,
                 max_attempts: AtomicU32::new(effective_attempts(&config)),
@@ -90,22 +91,22 @@ impl Retry {
 
     /// The name of the instance.
     pub fn name(&self) -> &str {
-        &self.inner.name
+        &self.shared.name
     }
 
     /// The present settings.
     pub fn config(&self) -> Arc<RetryConfig> {
-        Arc::clone(&self.inner.config.read())
+        Arc::clone(&self.shared.config.read())
     }
 
     /// How calls ended so far.
     pub fn metrics(&self) -> RetryMetrics {
-        self.inner.counters.snapshot()
+        self.shared.counters.snapshot()
     }
 
     /// The events of the instance.
     pub fn events(&self) -> Events<RetryEvent> {
-        self.inner.events.clone()
+        self.shared.events.clone()
     }
 
     /// Calls `operation` until it succeeds or the attempts run out.
@@ -164,12 +165,12 @@ impl Retry {
     }
 
     pub(crate) fn clock(&self) -> &Clock {
-        &self.inner.clock
+        &self.shared.clock
     }
 
     /// Starts a call; `None` when the layer is disabled.
     pub(crate) fn begin(&self) -> Option<Progress> {
-        match self.inner.max_attempts.load(Ordering::Relaxed) {
+        match self.shared.max_attempts.load(Ordering::Relaxed) {
             0 => None,
             max_attempts => Some(Progress::new(max_attempts)),
         }
@@ -182,13 +183,13 @@ impl Retry {
         outcome: Result<T, CallError<E>>,
         rules: &Rules<T, E>,
     ) -> ControlFlow<Result<T, CallError<E>>, Duration> {
-        self.inner.counters.total_calls.increment();
+        self.shared.counters.total_calls.increment();
         match outcome {
             Ok(value) if rules.retries_result(&value) => match self.after_result(progress) {
                 Step::Again(wait) => ControlFlow::Continue(wait),
                 Step::Exhausted if self.config().fail_after_max_attempts() => {
                     let attempts = progress.failed();
-                    let error = MaxRetriesExceeded::new(Arc::clone(&self.inner.name), attempts);
+                    let error = MaxRetriesExceeded::new(Arc::clone(&self.shared.name), attempts);
                     ControlFlow::Break(Err(CallError::Resilience(error.into())))
                 }
                 _ => ControlFlow::Break(Ok(value)),
@@ -209,22 +210,22 @@ impl Retry {
             // Without a wait nothing else would let other tasks, a time limit among them, run.
             tokio::task::coop::consume_budget().await;
         } else {
-            self.inner.clock.sleep(wait).await;
+            self.shared.clock.sleep(wait).await;
         }
     }
 
     pub(crate) fn reconfigure(&self, config: RetryConfig) {
-        let mut current = self.inner.config.write();
-        self.inner.max_attempts.store(effective_attempts(&config), Ordering::Relaxed);
-        self.inner.events.set_capacity(config.event_buffer());
+        let mut current = self.shared.config.write();
+        self.shared.max_attempts.store(effective_attempts(&config), Ordering::Relaxed);
+        self.shared.events.set_capacity(config.event_buffer());
         *current = Arc::new(config);
     }
 
     fn after_success(&self, progress: &Progress) {
         if progress.failed() == 0 {
-            self.inner.counters.successful_without_retry.increment();
+            self.shared.counters.successful_without_retry.increment();
         } else {
-            self.inner.counters.successful_with_retry.increment();
+            self.shared.counters.successful_with_retry.increment();
             self.publish(progress.failed(), progress.last_error(), RetryEventKind::Success);
         }
     }
@@ -235,11 +236,11 @@ impl Retry {
         match step {
             Step::Again(wait) => self.publish(attempts, error, RetryEventKind::Retry { wait }),
             Step::Stop => {
-                self.inner.counters.failed_without_retry.increment();
+                self.shared.counters.failed_without_retry.increment();
                 self.publish(0, error, RetryEventKind::IgnoredError);
             }
             Step::Exhausted | Step::Ended => {
-                self.inner.counters.failed_with_retry.increment();
+                self.shared.counters.failed_with_retry.increment();
                 self.publish(attempts, error, RetryEventKind::Error);
             }
         }
@@ -253,8 +254,8 @@ impl Retry {
         if let Step::Again(wait) = step {
             self.publish(attempts, None, RetryEventKind::Retry { wait });
         } else {
-            self.inner.counters.total_calls.increment();
-            self.inner.counters.failed_with_retry.increment();
+            self.shared.counters.total_calls.increment();
+            self.shared.counters.failed_with_retry.increment();
             let shown = progress.last_error().filter(|_| !config.fail_after_max_attempts());
             self.publish(attempts, shown, RetryEventKind::Error);
         }
@@ -262,7 +263,7 @@ impl Retry {
     }
 
     fn publish(&self, attempts: u32, error: Option<&'static str>, kind: RetryEventKind) {
-        let Inner { name, clock, events, .. } = &*self.inner;
+        let Shared { name, clock, events, .. } = &*self.shared;
         if events.is_observed() {
             let at = clock.now();
             events.push(RetryEvent { instance: Arc::clone(name), at, attempts, error, kind });
@@ -273,6 +274,6 @@ impl Retry {
 
 impl fmt::Debug for Retry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Retry").field("name", &self.inner.name).finish_non_exhaustive()
+        f.debug_struct("Retry").field("name", &self.shared.name).finish_non_exhaustive()
     }
 }

@@ -59,6 +59,7 @@ pub struct CircuitBreaker {
     shared: Arc<Shared>,
 }
 
+/// What clones share.
 pub(super) struct Shared {
     pub(super) name: Arc<str>,
     pub(super) clock: Clock,
@@ -68,6 +69,7 @@ pub(super) struct Shared {
     pub(super) guarded: Mutex<Guarded>,
 }
 
+/// What the lock guards.
 pub(super) struct Guarded {
     pub(super) engine: Engine,
     pub(super) timer: Timer,

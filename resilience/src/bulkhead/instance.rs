@@ -46,6 +46,7 @@ pub struct Bulkhead {
     shared: Arc<Shared>,
 }
 
+/// What clones share.
 struct Shared {
     name: Arc<str>,
     clock: Clock,
@@ -54,6 +55,7 @@ struct Shared {
     state: Mutex<State>,
 }
 
+/// What the lock guards.
 struct State {
     /// A waiting call has no waker until its first poll.
     engine: Engine<Option<Waker>>,
