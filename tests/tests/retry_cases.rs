@@ -198,8 +198,12 @@ async fn d25_d26_running_out_on_results_is_told_as_an_error_and_returns_the_last
         let _subscription = retry.events().subscribe({
             let types = Arc::clone(&types);
             move |event: &RetryEvent| {
-                types.lock().unwrap().push((event.type_name(), event.attempts));
-                assert!(!matches!(event.kind, RetryEventKind::Success));
+                let (RetryEventKind::Retry { attempts, .. }
+                | RetryEventKind::Error { attempts, .. }) = event.kind
+                else {
+                    panic!("{event}")
+                };
+                types.lock().unwrap().push((event.type_name(), attempts));
             }
         });
         let rules = Rules::new().retry_result(|n: &u32| *n == 0);

@@ -395,7 +395,7 @@ impl Bulkhead {
 
     /// Call it with the state locked: the lock orders the events.
     fn push(&self, now: u64, kind: BulkheadEventKind) {
-        self.shared.events.push(BulkheadEvent::new(Arc::clone(&self.shared.name), now, kind));
+        self.shared.events.push(BulkheadEvent::new(&self.shared.name, now, kind));
     }
 }
 

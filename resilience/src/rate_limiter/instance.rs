@@ -442,7 +442,7 @@ impl RateLimiter {
 
     /// Call it with the state locked: the lock orders the events.
     fn push(&self, now: u64, kind: RateLimiterEventKind) {
-        self.shared.events.push(RateLimiterEvent::new(Arc::clone(&self.shared.name), now, kind));
+        self.shared.events.push(RateLimiterEvent::new(&self.shared.name, now, kind));
     }
 }
 
@@ -628,7 +628,7 @@ mod tests {
         let heard = heard.lock();
         assert_eq!(heard[0].instance(), "orders");
         assert_eq!(heard[0].created_at_nanos(), 1_000_000_000);
-        assert_eq!(heard[0].kind(), RateLimiterEventKind::SuccessfulAcquire { permits: 2 });
+        assert_eq!(heard[0].kind, RateLimiterEventKind::SuccessfulAcquire { permits: 2 });
         assert_eq!(heard[0].to_string(), "RateLimiter 'orders' permitted 2");
     }
 

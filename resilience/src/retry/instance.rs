@@ -226,7 +226,8 @@ impl Retry {
             self.shared.counters.successful_without_retry.increment();
         } else {
             self.shared.counters.successful_with_retry.increment();
-            self.publish(progress.failed(), progress.last_error(), RetryEventKind::Success);
+            let (attempts, error) = (progress.failed(), progress.last_error());
+            self.publish(RetryEventKind::Success { attempts, error });
         }
     }
 
@@ -234,14 +235,14 @@ impl Retry {
         let step = progress.on_error(&self.config(), failure, fastrand::f64());
         let (attempts, error) = (progress.failed(), progress.last_error());
         match step {
-            Step::Again(wait) => self.publish(attempts, error, RetryEventKind::Retry { wait }),
+            Step::Again(wait) => self.publish(RetryEventKind::Retry { attempts, wait, error }),
             Step::Stop => {
                 self.shared.counters.failed_without_retry.increment();
-                self.publish(0, error, RetryEventKind::IgnoredError);
+                self.publish(RetryEventKind::IgnoredError { error });
             }
             Step::Exhausted | Step::Ended => {
                 self.shared.counters.failed_with_retry.increment();
-                self.publish(attempts, error, RetryEventKind::Error);
+                self.publish(RetryEventKind::Error { attempts, error });
             }
         }
         step
@@ -252,21 +253,20 @@ impl Retry {
         let step = progress.on_unwanted_result(&config, fastrand::f64());
         let attempts = progress.failed();
         if let Step::Again(wait) = step {
-            self.publish(attempts, None, RetryEventKind::Retry { wait });
+            self.publish(RetryEventKind::Retry { attempts, wait, error: None });
         } else {
             self.shared.counters.total_calls.increment();
             self.shared.counters.failed_with_retry.increment();
-            let shown = progress.last_error().filter(|_| !config.fail_after_max_attempts());
-            self.publish(attempts, shown, RetryEventKind::Error);
+            let error = progress.last_error().filter(|_| !config.fail_after_max_attempts());
+            self.publish(RetryEventKind::Error { attempts, error });
         }
         step
     }
 
-    fn publish(&self, attempts: u32, error: Option<&'static str>, kind: RetryEventKind) {
+    fn publish(&self, kind: RetryEventKind) {
         let Shared { name, clock, events, .. } = &*self.shared;
         if events.is_observed() {
-            let at = clock.now();
-            events.push(RetryEvent { instance: Arc::clone(name), at, attempts, error, kind });
+            events.push(RetryEvent::new(name, clock.now(), kind));
             events.deliver();
         }
     }

@@ -311,8 +311,7 @@ impl Shared {
     pub(super) fn note(&self, kind: BulkheadEventKind) -> bool {
         let observed = self.events.is_observed();
         if observed {
-            let now = self.clock.now();
-            self.events.push(BulkheadEvent::new(Arc::clone(&self.name), now, kind));
+            self.events.push(BulkheadEvent::new(&self.name, self.clock.now(), kind));
         }
         observed
     }

@@ -173,7 +173,7 @@ impl TimeLimiter {
     fn publish(&self, kind: TimeLimiterEventKind) {
         let Shared { name, clock, events, .. } = &*self.shared;
         if events.is_observed() {
-            events.push(TimeLimiterEvent { instance: Arc::clone(name), at: clock.now(), kind });
+            events.push(TimeLimiterEvent::new(name, clock.now(), kind));
             events.deliver();
         }
     }

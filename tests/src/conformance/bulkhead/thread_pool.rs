@@ -49,7 +49,7 @@ impl Replay {
         let (begin, starts) = channel();
         let (finish, finished) = channel();
         let listener = move |event: &BulkheadEvent| {
-            if event.kind() == BulkheadEventKind::CallFinished {
+            if event.kind == BulkheadEventKind::CallFinished {
                 // Fails once the replay is over.
                 let _ = finish.send(());
             }
