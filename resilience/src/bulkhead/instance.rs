@@ -120,8 +120,8 @@ impl Bulkhead {
     pub fn metrics(&self) -> BulkheadMetrics {
         let state = self.shared.state.lock();
         BulkheadMetrics {
-            available_concurrent_calls: state.engine.available(),
-            max_concurrent_calls: state.engine.max(),
+            available_concurrent_calls: state.engine.available().into(),
+            max_concurrent_calls: state.engine.max().into(),
             waiting: state.engine.waiting(),
             permitted: state.permitted,
             rejected: state.rejected,

@@ -3,9 +3,9 @@
 #[non_exhaustive]
 pub struct BulkheadMetrics {
     /// How many calls could start now.
-    pub available_concurrent_calls: u32,
+    pub available_concurrent_calls: u64,
     /// How many calls run at once at most.
-    pub max_concurrent_calls: u32,
+    pub max_concurrent_calls: u64,
     /// How many calls wait for a slot.
     pub waiting: u64,
     /// Calls let through since the bulkhead was made.

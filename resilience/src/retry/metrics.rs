@@ -1,4 +1,4 @@
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::counter::Counter;
 
 /// How calls through a [`Retry`](super::Retry) ended so far. All numbers only grow.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -24,19 +24,6 @@ pub(super) struct Counters {
     pub(super) failed_without_retry: Counter,
     pub(super) failed_with_retry: Counter,
     pub(super) total_calls: Counter,
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Counter(AtomicU64);
-
-impl Counter {
-    pub(super) fn increment(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-
-    fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
 }
 
 impl Counters {

@@ -124,15 +124,16 @@ impl ThreadPoolBulkhead {
         let state = self.shared().state.lock();
         let Limits { core, max, capacity } = state.engine.limits();
         let (queued, active) = (state.engine.queued(), state.engine.active());
+        let count = |n: usize| n as u64;
         ThreadPoolBulkheadMetrics {
-            core_thread_pool_size: core,
-            max_thread_pool_size: max,
-            thread_pool_size: state.engine.size(),
-            queue_depth: queued,
-            remaining_queue_capacity: capacity.saturating_sub(queued),
-            queue_capacity: capacity,
-            active_thread_count: active,
-            available_thread_count: max.saturating_sub(active),
+            core_thread_pool_size: count(core),
+            max_thread_pool_size: count(max),
+            thread_pool_size: count(state.engine.size()),
+            queue_depth: count(queued),
+            remaining_queue_capacity: count(capacity.saturating_sub(queued)),
+            queue_capacity: count(capacity),
+            active_thread_count: count(active),
+            available_thread_count: count(max.saturating_sub(active)),
             permitted: state.permitted,
             rejected: state.rejected,
             finished: state.finished,

@@ -152,13 +152,13 @@ impl TimeLimiter {
         } else {
             (&self.shared.counters.failed, TimeLimiterEventKind::Error)
         };
-        counter.fetch_add(1, Ordering::Relaxed);
+        counter.increment();
         self.publish(kind);
     }
 
     /// Counts a call that was cut short.
     pub(crate) fn expired(&self, limit: Duration) -> TimedOut {
-        self.shared.counters.timeout.fetch_add(1, Ordering::Relaxed);
+        self.shared.counters.timeout.increment();
         self.publish(TimeLimiterEventKind::Timeout);
         TimedOut::new(Arc::clone(&self.shared.name), limit)
     }
