@@ -63,7 +63,7 @@ fn d08_jitter_beyond_the_wait_itself_is_refused() {
     let interval = Interval::fixed(SECOND).jitter(1.5);
     let error = RetryConfig::builder().interval(interval).build().unwrap_err();
     assert_eq!(error.to_string(), "jitter = 1.5: expected a number from 0 to 1");
-    assert!(RetryConfig::builder().randomized_wait(1.0).build().is_err());
+    assert!(RetryConfig::builder().randomized_wait_factor(1.0).build().is_err());
 }
 
 #[tokio::test(start_paused = true)]

@@ -83,7 +83,7 @@ impl Retry {
                 clock,
                 max_attempts: AtomicU32::new(effective_attempts(&config)),
                 counters: Counters::default(),
-                events: Events::new(config.event_buffer()),
+                events: Events::new(config.event_consumer_buffer_size()),
                 config: RwLock::new(Arc::new(config)),
             }),
         }
@@ -217,7 +217,7 @@ impl Retry {
     pub(crate) fn reconfigure(&self, config: RetryConfig) {
         let mut current = self.shared.config.write();
         self.shared.max_attempts.store(effective_attempts(&config), Ordering::Relaxed);
-        self.shared.events.set_capacity(config.event_buffer());
+        self.shared.events.set_capacity(config.event_consumer_buffer_size());
         *current = Arc::new(config);
     }
 

@@ -18,16 +18,24 @@ use crate::config::Problem;
 /// let waits: Vec<_> = (1..=5).map(|attempt| interval.wait(attempt, 0.5).unwrap()).collect();
 /// assert_eq!(waits.iter().map(Duration::as_millis).collect::<Vec<_>>(), [100, 200, 400, 800, 1000]);
 /// ```
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 pub struct Interval {
     base: Base,
     jitter: f64,
     max: Option<Duration>,
 }
 
-type CustomInterval = Arc<dyn Fn(u32) -> Option<Duration> + Send + Sync>;
-
 #[derive(Clone)]
+struct CustomInterval(Arc<dyn Fn(u32) -> Option<Duration> + Send + Sync>);
+
+/// A function equals itself and its clones only.
+impl PartialEq for CustomInterval {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+#[derive(Clone, PartialEq)]
 enum Base {
     Fixed(Duration),
     Exponential { initial: Duration, multiplier: f64 },
@@ -82,7 +90,7 @@ impl Interval {
 
     /// A wait of the caller's choice; the attempt is counted from 1. `None` ends the retry.
     pub fn custom(wait: impl Fn(u32) -> Option<Duration> + Send + Sync + 'static) -> Self {
-        Self { base: Base::Custom(Arc::new(wait)), jitter: 0.0, max: None }
+        Self { base: Base::Custom(CustomInterval(Arc::new(wait))), jitter: 0.0, max: None }
     }
 
     /// Spreads each wait by this fraction of it up and down, 0 to 1; a configuration refuses any
@@ -127,7 +135,7 @@ impl Interval {
         let (base, multiplier) = match &self.base {
             Base::Fixed(wait) => (*wait, 1.0),
             Base::Exponential { initial, multiplier } => (*initial, *multiplier),
-            Base::Custom(wait) => (wait(attempt)?, 1.0),
+            Base::Custom(wait) => ((wait.0)(attempt)?, 1.0),
         };
         let unit = Unit::of([base].into_iter().chain(self.max));
         let max = self.max.map_or(LARGEST, |max| unit.count(max));

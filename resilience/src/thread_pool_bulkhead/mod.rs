@@ -13,6 +13,8 @@
 //! hands over directly. A thread above the core size ends when it has been idle for
 //! `keep_alive_duration`.
 //!
+//! A disabled bulkhead gives every call a thread of its own, those that are queued included.
+//!
 //! The threads end once the last handle of the instance is gone. Dropping it never blocks.
 
 mod config;

@@ -74,7 +74,7 @@ impl TimeLimiter {
                 clock,
                 limit: AtomicU64::new(effective_limit(&config)),
                 counters: Counters::default(),
-                events: Events::new(config.event_buffer()),
+                events: Events::new(config.event_consumer_buffer_size()),
                 config: RwLock::new(Arc::new(config)),
             }),
         }
@@ -166,7 +166,7 @@ impl TimeLimiter {
     pub(crate) fn reconfigure(&self, config: TimeLimiterConfig) {
         let mut current = self.shared.config.write();
         self.shared.limit.store(effective_limit(&config), Ordering::Relaxed);
-        self.shared.events.set_capacity(config.event_buffer());
+        self.shared.events.set_capacity(config.event_consumer_buffer_size());
         *current = Arc::new(config);
     }
 
