@@ -16,6 +16,7 @@
 //! - [`Bulkhead::try_acquire`] never waits; [`Bulkhead::acquire`] does.
 
 mod config;
+// Decides which calls have a slot and which gets the next one.
 mod engine;
 mod event;
 mod instance;

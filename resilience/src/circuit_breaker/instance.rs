@@ -224,7 +224,7 @@ impl CircuitBreaker {
         future: impl Future<Output = Result<T, E>>,
     ) -> Result<T, CallError<E>> {
         let admission = self
-            .enter(self.shared.clock.now())
+            .begin(self.shared.clock.now())
             .map_err(|refusal| CallError::Resilience(refusal.into()))?;
         let mut call = InFlight::new(self, admission);
         let mut future = pin!(future);
@@ -246,23 +246,23 @@ impl CircuitBreaker {
     ///
     /// When the breaker is OPEN or `FORCED_OPEN`, or `HALF_OPEN` with all probes on their way.
     pub fn try_acquire(&self) -> Result<Permit, CallNotPermitted> {
-        let admission = self.enter(self.shared.clock.now())?;
+        let admission = self.begin(self.shared.clock.now())?;
         Ok(Permit::new(self.clone(), admission))
     }
 
     /// Lets a call in at `now`, on this breaker's clock.
-    pub(crate) fn enter(&self, now: u64) -> Result<Admission, CallNotPermitted> {
+    pub(crate) fn begin(&self, now: u64) -> Result<Admission, CallNotPermitted> {
         let word = self.shared.word();
         let grant = match word.state() {
             _ if !word.is_enabled() => Grant::Uncounted,
             State::Disabled => Grant::Uncounted,
             State::Closed | State::MetricsOnly => Grant::Free,
-            State::Open | State::HalfOpen | State::ForcedOpen => return self.enter_by_lock(now),
+            State::Open | State::HalfOpen | State::ForcedOpen => return self.begin_by_lock(now),
         };
         Ok(Admission { started: now, generation: word.generation(), grant })
     }
 
-    fn enter_by_lock(&self, now: u64) -> Result<Admission, CallNotPermitted> {
+    fn begin_by_lock(&self, now: u64) -> Result<Admission, CallNotPermitted> {
         let mut section = self.section(now);
         let entered = section.guarded.engine.enter(&mut section.effects);
         let engine = &section.guarded.engine;
@@ -279,7 +279,7 @@ impl CircuitBreaker {
     }
 
     /// Takes note of the end of a call.
-    pub(crate) fn exit(&self, admission: Admission, report: Report, now: u64) {
+    pub(crate) fn end(&self, admission: Admission, report: Report, now: u64) {
         if let Grant::Uncounted = admission.grant {
             return;
         }

@@ -57,6 +57,7 @@
 
 mod admission;
 mod config;
+// Decides whether a call may pass, and what its end means for the state.
 mod engine;
 mod event;
 mod in_flight;

@@ -31,6 +31,7 @@
 //!   stored when the limiter was last used, and forgives reservations.
 
 mod config;
+// Decides whether permissions are there now, come later or are refused.
 mod engine;
 mod event;
 mod greedy;

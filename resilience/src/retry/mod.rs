@@ -8,6 +8,7 @@
 //! attempt is one full pass through the others, and none of their permits is held during a wait.
 
 mod config;
+// Decides after each attempt whether its outcome stands, or after what wait another one comes.
 mod engine;
 mod event;
 mod instance;

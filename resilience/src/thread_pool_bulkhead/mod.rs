@@ -18,6 +18,7 @@
 //! The threads end once the last handle of the instance is gone. Dropping it never blocks.
 
 mod config;
+// Decides whether a call gets a thread, a place in the queue or neither.
 mod engine;
 mod instance;
 mod job;

@@ -12,7 +12,7 @@ use parking_lot::RwLock;
 
 use super::{
     Deadline, TimeLimiterConfig, TimeLimiterEvent, TimeLimiterEventKind, TimeLimiterMetrics,
-    metrics::Counters,
+    engine::TimeLimit, metrics::Counters,
 };
 use crate::{
     clock::{Clock, saturating_nanos},
@@ -124,11 +124,11 @@ impl TimeLimiter {
         let (mut future, mut deadline) = (std::pin::pin!(future), std::pin::pin!(deadline));
         std::future::poll_fn(|cx| {
             if let Poll::Ready(result) = future.as_mut().poll(cx) {
-                self.in_time(result.is_ok());
+                self.end(result.is_ok());
                 return Poll::Ready(result.map_err(CallError::Inner));
             }
             let expired = deadline.as_mut().poll(&self.shared.clock, cx);
-            expired.map(|()| Err(CallError::Resilience(self.expired(deadline.limit()).into())))
+            expired.map(|()| Err(CallError::Resilience(self.expire(deadline.limit()).into())))
         })
         .await
     }
@@ -141,12 +141,12 @@ impl TimeLimiter {
     pub(crate) fn begin(&self, now: u64) -> Option<Deadline> {
         match self.shared.limit.load(Ordering::Relaxed) {
             0 => None,
-            limit => Some(Deadline::new(now, Duration::from_nanos(limit))),
+            limit => Some(Deadline::new(TimeLimit::new(now, limit))),
         }
     }
 
     /// Counts a call that ended within its time.
-    pub(crate) fn in_time(&self, success: bool) {
+    pub(crate) fn end(&self, success: bool) {
         let (counter, kind) = if success {
             (&self.shared.counters.successful, TimeLimiterEventKind::Success)
         } else {
@@ -157,7 +157,7 @@ impl TimeLimiter {
     }
 
     /// Counts a call that was cut short.
-    pub(crate) fn expired(&self, limit: Duration) -> TimedOut {
+    pub(crate) fn expire(&self, limit: Duration) -> TimedOut {
         self.shared.counters.timeout.increment();
         self.publish(TimeLimiterEventKind::Timeout);
         TimedOut::new(Arc::clone(&self.shared.name), limit)

@@ -7,6 +7,8 @@
 
 mod config;
 mod deadline;
+// Decides how much time a call has left.
+mod engine;
 mod event;
 mod instance;
 mod metrics;
