@@ -20,9 +20,9 @@ use super::{
 };
 use crate::{BulkheadFull, CallError, Clock, events::Events};
 
-/// Limits how many calls run at once; a handle to one instance.
+/// Limits how many calls run at once.
 ///
-/// Clones are the same bulkhead.
+/// A cheap handle: clones are the same instance.
 ///
 /// # Examples
 ///
@@ -76,12 +76,12 @@ pub(crate) enum Entry {
 }
 
 impl Bulkhead {
-    /// Creates a bulkhead on the system clock.
+    /// Makes an instance on the system clock.
     pub fn new(name: impl Into<Arc<str>>, config: BulkheadConfig) -> Self {
         Self::with_clock(name, config, Clock::system())
     }
 
-    /// Creates a bulkhead that takes its time from `clock`.
+    /// Makes an instance that takes its time from `clock`.
     pub fn with_clock(name: impl Into<Arc<str>>, config: BulkheadConfig, clock: Clock) -> Self {
         Self {
             shared: Arc::new(Shared {
@@ -101,22 +101,22 @@ impl Bulkhead {
         }
     }
 
-    /// The name of the instance.
+    /// Returns the name of the instance.
     pub fn name(&self) -> &str {
         &self.shared.name
     }
 
-    /// The present settings.
+    /// Returns the settings in force.
     pub fn config(&self) -> Arc<BulkheadConfig> {
         Arc::clone(&self.shared.state.lock().config)
     }
 
-    /// The bulkhead's events: `CALL_PERMITTED`, `CALL_REJECTED`, `CALL_FINISHED`.
+    /// Returns the events of the instance: `CALL_PERMITTED`, `CALL_REJECTED`, `CALL_FINISHED`.
     pub fn events(&self) -> Events<BulkheadEvent> {
         self.shared.events.clone()
     }
 
-    /// What the bulkhead looks like now.
+    /// Tells what the bulkhead looks like now.
     pub fn metrics(&self) -> BulkheadMetrics {
         let state = self.shared.state.lock();
         BulkheadMetrics {
@@ -130,17 +130,17 @@ impl Bulkhead {
         }
     }
 
-    /// How many calls could start now.
+    /// Returns how many calls could start now.
     pub fn available_concurrent_calls(&self) -> u32 {
         self.shared.state.lock().engine.available()
     }
 
-    /// How many calls run at once at most.
+    /// Returns how many calls run at once at most.
     pub fn max_concurrent_calls(&self) -> u32 {
         self.shared.state.lock().engine.max()
     }
 
-    /// How many calls wait for a slot.
+    /// Returns how many calls wait for a slot.
     pub fn waiting(&self) -> u64 {
         self.shared.state.lock().engine.waiting()
     }

@@ -26,9 +26,10 @@ use crate::{
     CallError, CallNotPermitted, Clock, Facts, Rules, clock::saturating_nanos, events::Events,
 };
 
-/// A circuit breaker: one handle of it; clones share everything.
+/// Stops calling what keeps failing, and finds out by itself when to go on; the [module](super) tells
+/// how.
 ///
-/// The [module](super) tells how it works.
+/// A cheap handle: clones are the same instance.
 ///
 /// # Examples
 ///
@@ -83,12 +84,12 @@ impl Shared {
 }
 
 impl CircuitBreaker {
-    /// Creates a circuit breaker on the system clock.
+    /// Makes an instance on the system clock.
     pub fn new(name: impl Into<Arc<str>>, config: CircuitBreakerConfig) -> Self {
         Self::with_clock(name, config, Clock::system())
     }
 
-    /// Creates a circuit breaker on a clock of its own, for tests.
+    /// Makes an instance that takes its time from `clock`.
     pub fn with_clock(
         name: impl Into<Arc<str>>,
         config: CircuitBreakerConfig,
@@ -124,7 +125,7 @@ impl CircuitBreaker {
         Arc::clone(self.shared.guarded.lock().engine.config())
     }
 
-    /// Returns the events of this instance.
+    /// Returns the events of the instance.
     pub fn events(&self) -> Events<CircuitBreakerEvent> {
         self.shared.events.clone()
     }
@@ -143,7 +144,7 @@ impl CircuitBreaker {
         }
     }
 
-    /// Returns what the breaker has counted.
+    /// Tells what the breaker has counted.
     pub fn metrics(&self) -> CircuitBreakerMetrics {
         let now = self.shared.clock.now();
         let guarded = self.shared.guarded.lock();

@@ -10,7 +10,8 @@ use resilience_settings::Value;
 /// field to that method.
 macro_rules! typed_config {
     (
-        $config:ident, $builder:ident, $pattern:ident $(, with $own:ident: $type_of_own:ty = $apply:ident)?;
+        $config:ident, $builder:ident, $pattern:ident
+        $(, with $own:ident: $type_of_own:ty = $apply:ident)?;
         $($(#[$doc:meta])* $key:ident($value:ident: $type:ty) = $convert:expr;)*
     ) => {
         impl $config {
@@ -40,7 +41,7 @@ macro_rules! typed_config {
         }
 
         #[doc = concat!(
-            "Collects settings for a [`", stringify!($config), "`], where defaults and ranges are listed."
+            "Collects settings for a [`", stringify!($config), "`], which lists defaults and ranges."
         )]
         #[derive(Debug, Clone)]
         #[must_use = "a builder does nothing until `build`"]

@@ -23,9 +23,9 @@ use crate::{
     events::Events,
 };
 
-/// Limits how many calls a period lets through; a handle to one instance.
+/// Limits how many calls a period lets through.
 ///
-/// Clones are the same limiter.
+/// A cheap handle: clones are the same instance.
 ///
 /// # Examples
 ///
@@ -92,12 +92,12 @@ enum Claim {
 }
 
 impl RateLimiter {
-    /// Creates a limiter on the system clock.
+    /// Makes an instance on the system clock.
     pub fn new(name: impl Into<Arc<str>>, config: RateLimiterConfig) -> Self {
         Self::with_clock(name, config, Clock::system())
     }
 
-    /// Creates a limiter that takes its time from `clock`.
+    /// Makes an instance that takes its time from `clock`.
     pub fn with_clock(name: impl Into<Arc<str>>, config: RateLimiterConfig, clock: Clock) -> Self {
         let state = State {
             engine: Engine::new(&config, clock.now()),
@@ -121,22 +121,22 @@ impl RateLimiter {
         }
     }
 
-    /// The name of the instance.
+    /// Returns the name of the instance.
     pub fn name(&self) -> &str {
         &self.shared.name
     }
 
-    /// The present settings.
+    /// Returns the settings in force.
     pub fn config(&self) -> Arc<RateLimiterConfig> {
         Arc::clone(&self.shared.state.lock().config)
     }
 
-    /// The limiter's events: `SUCCESSFUL_ACQUIRE`, `FAILED_ACQUIRE`, `DRAINED`.
+    /// Returns the events of the instance: `SUCCESSFUL_ACQUIRE`, `FAILED_ACQUIRE`, `DRAINED`.
     pub fn events(&self) -> Events<RateLimiterEvent> {
         self.shared.events.clone()
     }
 
-    /// What the limiter looks like now. Looking changes nothing.
+    /// Tells what the limiter looks like now. Looking changes nothing.
     pub fn metrics(&self) -> RateLimiterMetrics {
         let now = self.shared.clock.now();
         let state = self.shared.state.lock();
@@ -151,13 +151,13 @@ impl RateLimiter {
         }
     }
 
-    /// The permissions there are; below zero when calls wait for permissions of later periods.
+    /// Returns how many permissions there are; below zero when calls wait for permissions of later periods.
     pub fn available_permissions(&self) -> i64 {
         let now = self.shared.clock.now();
         self.shared.state.lock().engine.available(now)
     }
 
-    /// How many calls wait for their turn.
+    /// Returns how many calls wait for their turn.
     pub fn waiting(&self) -> u64 {
         self.shared.state.lock().waiting
     }

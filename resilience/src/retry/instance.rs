@@ -89,22 +89,22 @@ impl Retry {
         }
     }
 
-    /// The name of the instance.
+    /// Returns the name of the instance.
     pub fn name(&self) -> &str {
         &self.shared.name
     }
 
-    /// The present settings.
+    /// Returns the settings in force.
     pub fn config(&self) -> Arc<RetryConfig> {
         Arc::clone(&self.shared.config.read())
     }
 
-    /// How calls ended so far.
+    /// Tells how calls ended so far.
     pub fn metrics(&self) -> RetryMetrics {
         self.shared.counters.snapshot()
     }
 
-    /// The events of the instance.
+    /// Returns the events of the instance.
     pub fn events(&self) -> Events<RetryEvent> {
         self.shared.events.clone()
     }

@@ -75,12 +75,12 @@ impl Unit {
 const LARGEST: u64 = i64::MAX as u64;
 
 impl Interval {
-    /// The same wait before every attempt.
+    /// Waits equally long before every attempt.
     pub fn fixed(wait: Duration) -> Self {
         Self { base: Base::Fixed(wait), jitter: 0.0, max: None }
     }
 
-    /// A wait that starts at `initial` and is multiplied for every further attempt.
+    /// Waits `initial` at first, and `multiplier` times as long before every further attempt.
     ///
     /// As in Resilience4j it is cut to whole milliseconds at each step, unless `initial` is not
     /// whole milliseconds itself. A multiplier below 1 lets the wait decay.
@@ -88,7 +88,7 @@ impl Interval {
         Self { base: Base::Exponential { initial, multiplier }, jitter: 0.0, max: None }
     }
 
-    /// A wait of the caller's choice; the attempt is counted from 1. `None` ends the retry.
+    /// Waits as the caller chooses; the attempt is counted from 1. `None` ends the retry.
     pub fn custom(wait: impl Fn(u32) -> Option<Duration> + Send + Sync + 'static) -> Self {
         Self { base: Base::Custom(CustomInterval(Arc::new(wait))), jitter: 0.0, max: None }
     }
@@ -101,7 +101,7 @@ impl Interval {
         self
     }
 
-    /// No wait is longer than this.
+    /// Bounds every wait.
     #[must_use]
     pub fn max(mut self, max: Duration) -> Self {
         self.max = Some(max);
@@ -128,7 +128,7 @@ impl Interval {
         problems
     }
 
-    /// The wait after the failed attempt `attempt`, counted from 1; `None` ends the retry.
+    /// Returns the wait after the failed attempt `attempt`, counted from 1; `None` ends the retry.
     ///
     /// `random` is a number from 0 up to but not including 1; without jitter it plays no part.
     pub fn wait(&self, attempt: u32, random: f64) -> Option<Duration> {

@@ -1,6 +1,8 @@
 use crate::counter::Counter;
 
-/// How calls through a [`Retry`](super::Retry) ended so far. All numbers only grow.
+/// Tells how calls through a [`Retry`](super::Retry) ended since the instance was made.
+///
+/// Numbers that only grow: of calls, and of attempts in `total_calls`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RetryMetrics {

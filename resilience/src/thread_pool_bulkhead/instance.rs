@@ -22,9 +22,9 @@ use crate::{
     registry,
 };
 
-/// Runs blocking functions on a bounded pool of threads; a handle to one instance.
+/// Runs blocking functions on a bounded pool of threads.
 ///
-/// Clones are the same pool. Its threads end when the last handle is gone.
+/// A cheap handle: clones are the same instance. Its threads end when the last handle is gone.
 ///
 /// # Examples
 ///
@@ -72,13 +72,13 @@ pub(super) struct State {
 }
 
 impl ThreadPoolBulkhead {
-    /// Creates a pool on the system clock. It starts its threads when calls come.
+    /// Makes an instance on the system clock. It starts its threads when calls come.
     pub fn new(name: impl Into<Arc<str>>, config: ThreadPoolBulkheadConfig) -> Self {
         Self::with_clock(name, config, Clock::system())
     }
 
-    /// Creates a pool whose events take their time from `clock`. The keep-alive time of idle threads
-    /// is real time.
+    /// Makes an instance whose events take their time from `clock`. The keep-alive time of idle
+    /// threads is real time.
     pub fn with_clock(
         name: impl Into<Arc<str>>,
         config: ThreadPoolBulkheadConfig,
@@ -103,23 +103,23 @@ impl ThreadPoolBulkhead {
         Self { handle: Arc::new(Handle { shared: Arc::new(shared) }) }
     }
 
-    /// The name of the instance.
+    /// Returns the name of the instance.
     pub fn name(&self) -> &str {
         &self.shared().name
     }
 
-    /// The present settings.
+    /// Returns the settings in force.
     pub fn config(&self) -> Arc<ThreadPoolBulkheadConfig> {
         Arc::clone(&self.shared().state.lock().config)
     }
 
-    /// The pool's events: `CALL_PERMITTED` when a thread begins a call, `CALL_FINISHED` when it has
-    /// ended, `CALL_REJECTED`.
+    /// Returns the events of the instance: `CALL_PERMITTED` when a thread begins a call,
+    /// `CALL_FINISHED` when it has ended, `CALL_REJECTED`.
     pub fn events(&self) -> Events<BulkheadEvent> {
         self.shared().events.clone()
     }
 
-    /// What the pool looks like now.
+    /// Tells what the pool looks like now.
     pub fn metrics(&self) -> ThreadPoolBulkheadMetrics {
         let state = self.shared().state.lock();
         let Limits { core, max, capacity } = state.engine.limits();

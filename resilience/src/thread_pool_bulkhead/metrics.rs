@@ -1,4 +1,7 @@
-/// What a thread-pool bulkhead looks like at one moment.
+/// Tells what a [`ThreadPoolBulkhead`](super::ThreadPoolBulkhead) looks like at one moment, in numbers
+/// of threads and of calls.
+///
+/// Those since the instance was made only grow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ThreadPoolBulkheadMetrics {
@@ -18,12 +21,12 @@ pub struct ThreadPoolBulkheadMetrics {
     pub active_thread_count: u64,
     /// How many more calls could run at once.
     pub available_thread_count: u64,
-    /// Calls that a thread has begun since the bulkhead was made.
+    /// Calls that a thread has begun since the instance was made.
     pub permitted: u64,
-    /// Calls refused since the bulkhead was made.
+    /// Calls refused since the instance was made.
     pub rejected: u64,
-    /// Calls that have ended since the bulkhead was made.
+    /// Calls that have ended since the instance was made.
     pub finished: u64,
-    /// Calls that were dropped while they waited in the queue, since the bulkhead was made.
+    /// Calls that were dropped while they waited in the queue, since the instance was made.
     pub cancelled: u64,
 }

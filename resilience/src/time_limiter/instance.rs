@@ -80,22 +80,22 @@ impl TimeLimiter {
         }
     }
 
-    /// The name of the instance.
+    /// Returns the name of the instance.
     pub fn name(&self) -> &str {
         &self.shared.name
     }
 
-    /// The present settings.
+    /// Returns the settings in force.
     pub fn config(&self) -> Arc<TimeLimiterConfig> {
         Arc::clone(&self.shared.config.read())
     }
 
-    /// How calls ended so far.
+    /// Tells how calls ended so far.
     pub fn metrics(&self) -> TimeLimiterMetrics {
         self.shared.counters.snapshot()
     }
 
-    /// The events of the instance.
+    /// Returns the events of the instance.
     pub fn events(&self) -> Events<TimeLimiterEvent> {
         self.shared.events.clone()
     }

@@ -1,6 +1,8 @@
 use crate::counter::Counter;
 
-/// How calls through a [`TimeLimiter`](super::TimeLimiter) ended so far. All numbers only grow.
+/// Tells how calls through a [`TimeLimiter`](super::TimeLimiter) ended since the instance was made.
+///
+/// Numbers of calls that only grow.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TimeLimiterMetrics {
