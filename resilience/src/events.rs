@@ -321,6 +321,26 @@ impl<E: Event> Events<E> {
     }
 }
 
+impl<K: EventKind> Events<InstanceEvent<K>> {
+    /// Queues an event that comes with a call if somebody listens, and tells so.
+    ///
+    /// As for [`push`](Events::push), the lock that orders the event is held;
+    /// [`deliver_if`](Events::deliver_if) takes the answer once it is released.
+    pub(crate) fn note(&self, instance: &Arc<str>, at: impl FnOnce() -> u64, kind: K) -> bool {
+        let noted = self.is_observed();
+        if noted {
+            self.push(InstanceEvent::new(instance, at(), kind));
+        }
+        noted
+    }
+
+    pub(crate) fn deliver_if(&self, noted: bool) {
+        if noted {
+            self.deliver();
+        }
+    }
+}
+
 impl<E> Shared<E> {
     fn update_observed(&self, state: &State<E>) {
         self.observed.store(state.capture || !state.listeners.is_empty(), Ordering::Relaxed);

@@ -238,7 +238,6 @@ impl Bulkhead {
         if !self.is_enabled() {
             return Ok(Entry::Admitted(Permit::unlimited()));
         }
-        let observed = self.shared.events.is_observed();
         let mut state = self.shared.state.lock();
         if !state.config.is_enabled() {
             // Disabled since the look outside of the lock: nobody would let it out of the queue.
@@ -252,11 +251,10 @@ impl Bulkhead {
             return Ok(Entry::Queued(Wait::new(self.clone(), id, max_wait)));
         }
         state.count_entry(admitted);
-        if observed {
-            self.push(now, entry_event(admitted));
-            drop(state);
-            self.shared.events.deliver();
-        }
+        let events = &self.shared.events;
+        let noted = events.note(&self.shared.name, || now, entry_event(admitted));
+        drop(state);
+        events.deliver_if(noted);
         if admitted { Ok(Entry::Admitted(Permit::held(self.clone()))) } else { Err(self.full()) }
     }
 
@@ -288,52 +286,38 @@ impl Bulkhead {
     }
 
     fn enter(&self, enter: fn(&mut Engine<Option<Waker>>) -> bool) -> bool {
-        let observed = self.shared.events.is_observed();
         let mut state = self.shared.state.lock();
         let admitted = enter(&mut state.engine);
         state.count_entry(admitted);
-        if observed {
-            self.push(self.shared.clock.now(), entry_event(admitted));
-            drop(state);
-            self.shared.events.deliver();
-        }
+        let noted = self.shared.note(entry_event(admitted));
+        drop(state);
+        self.shared.events.deliver_if(noted);
         admitted
     }
 
     /// Ends the call of a guard.
     pub(super) fn leave(&self) {
-        let observed = self.shared.events.is_observed();
-        let next = {
+        let (noted, next) = {
             let mut state = self.shared.state.lock();
             state.finished += 1;
-            if observed {
-                self.push(self.shared.clock.now(), BulkheadEventKind::CallFinished);
-            }
-            state.engine.leave()
+            (self.shared.note(BulkheadEventKind::CallFinished), state.engine.leave())
         };
         wake(next);
-        if observed {
-            self.shared.events.deliver();
-        }
+        self.shared.events.deliver_if(noted);
     }
 
     fn leave_untied(&self, finished: bool) {
-        let observed = finished && self.shared.events.is_observed();
-        let next = {
+        let (noted, next) = {
             let mut state = self.shared.state.lock();
             if !state.engine.leave_untied() {
                 return;
             }
             state.finished += u64::from(finished);
-            if observed {
-                self.push(self.shared.clock.now(), BulkheadEventKind::CallFinished);
-            }
-            state.engine.hand_over()
+            let noted = finished && self.shared.note(BulkheadEventKind::CallFinished);
+            (noted, state.engine.hand_over())
         };
         wake(next);
-        if observed {
-            self.shared.events.deliver();
-        }
+        self.shared.events.deliver_if(noted);
     }
 
     /// Looks whether a waiting call has its slot; else `waker` is woken when it does.
@@ -347,14 +331,9 @@ impl Bulkhead {
             return Poll::Pending;
         }
         state.count_entry(true);
-        let observed = self.shared.events.is_observed();
-        if observed {
-            self.push(self.shared.clock.now(), BulkheadEventKind::CallPermitted);
-        }
+        let noted = self.shared.note(BulkheadEventKind::CallPermitted);
         drop(state);
-        if observed {
-            self.shared.events.deliver();
-        }
+        self.shared.events.deliver_if(noted);
         Poll::Ready(Permit::held(self.clone()))
     }
 
@@ -364,16 +343,11 @@ impl Bulkhead {
         let in_time = state.engine.waiter(id).is_none();
         let withdrawn = (!in_time).then(|| state.engine.withdraw(id));
         state.count_entry(in_time);
-        let observed = self.shared.events.is_observed();
-        if observed {
-            self.push(self.shared.clock.now(), entry_event(in_time));
-        }
+        let noted = self.shared.note(entry_event(in_time));
         drop(state);
         // As in `poll_place`: the waker goes after the lock.
         drop(withdrawn);
-        if observed {
-            self.shared.events.deliver();
-        }
+        self.shared.events.deliver_if(noted);
         if in_time { Ok(Permit::held(self.clone())) } else { Err(self.full()) }
     }
 
@@ -392,10 +366,13 @@ impl Bulkhead {
     fn full(&self) -> BulkheadFull {
         BulkheadFull::new(Arc::clone(&self.shared.name))
     }
+}
 
-    /// Call it with the state locked: the lock orders the events.
-    fn push(&self, now: u64, kind: BulkheadEventKind) {
-        self.shared.events.push(BulkheadEvent::new(&self.shared.name, now, kind));
+impl Shared {
+    /// Queues an event if somebody listens, and tells so. Call it with the state locked: the lock
+    /// orders the events.
+    fn note(&self, kind: BulkheadEventKind) -> bool {
+        self.events.note(&self.name, || self.clock.now(), kind)
     }
 }
 

@@ -256,7 +256,9 @@ impl RateLimiter {
         {
             let mut state = self.shared.state.lock();
             let available = state.engine.drain(now);
-            self.push(now, RateLimiterEventKind::Drained { available });
+            let kind = RateLimiterEventKind::Drained { available };
+            // Kept also when nobody listens. Under the lock, which orders the events.
+            self.shared.events.push(RateLimiterEvent::new(&self.shared.name, now, kind));
         }
         self.shared.events.deliver();
     }
@@ -374,7 +376,7 @@ impl RateLimiter {
         claim: Claim,
         now: u64,
     ) -> Result<Taken, RequestNotPermitted> {
-        let observed = self.shared.events.is_observed();
+        let events = &self.shared.events;
         let mut state = self.shared.state.lock();
         let timeout = timeout.unwrap_or(state.timeout);
         let decision = state.engine.acquire(permits, timeout, now);
@@ -393,14 +395,10 @@ impl RateLimiter {
                 RateLimiterEventKind::SuccessfulAcquire { permits }
             }
         };
-        if observed && !waits {
-            self.push(now, kind);
-        }
+        let noted = !waits && events.note(&self.shared.name, || now, kind);
         let epoch = state.epoch;
         drop(state);
-        if observed {
-            self.shared.events.deliver();
-        }
+        events.deliver_if(noted);
         match decision {
             Decision::Now => Ok(Taken::Now),
             Decision::Later(reservation) => {
@@ -415,19 +413,14 @@ impl RateLimiter {
     }
 
     pub(super) fn take_turn(&self, permits: u32) {
-        let observed = self.shared.events.is_observed();
-        {
-            let mut state = self.shared.state.lock();
-            state.waiting -= 1;
-            state.permitted += 1;
-            if observed {
-                let now = self.shared.clock.now();
-                self.push(now, RateLimiterEventKind::SuccessfulAcquire { permits });
-            }
-        }
-        if observed {
-            self.shared.events.deliver();
-        }
+        let Shared { name, clock, events, .. } = &*self.shared;
+        let mut state = self.shared.state.lock();
+        state.waiting -= 1;
+        state.permitted += 1;
+        let kind = RateLimiterEventKind::SuccessfulAcquire { permits };
+        let noted = events.note(name, || clock.now(), kind);
+        drop(state);
+        events.deliver_if(noted);
     }
 
     pub(super) fn give_up_turn(&self, reserved: Reserved) {
@@ -438,11 +431,6 @@ impl RateLimiter {
         if reserved.epoch == state.epoch {
             state.engine.cancel(reserved.reservation, now);
         }
-    }
-
-    /// Call it with the state locked: the lock orders the events.
-    fn push(&self, now: u64, kind: RateLimiterEventKind) {
-        self.shared.events.push(RateLimiterEvent::new(&self.shared.name, now, kind));
     }
 }
 

@@ -265,10 +265,7 @@ impl Retry {
 
     fn publish(&self, kind: RetryEventKind) {
         let Shared { name, clock, events, .. } = &*self.shared;
-        if events.is_observed() {
-            events.push(RetryEvent::new(name, clock.now(), kind));
-            events.deliver();
-        }
+        events.deliver_if(events.note(name, || clock.now(), kind));
     }
 }
 

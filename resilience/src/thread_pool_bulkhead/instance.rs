@@ -190,11 +190,11 @@ impl ThreadPoolBulkhead {
         let submission = state.engine.submit(task);
         if let Submission::Rejected(task) = submission {
             state.rejected += 1;
-            let observed = shared.note(BulkheadEventKind::CallRejected);
+            let noted = shared.note(BulkheadEventKind::CallRejected);
             drop(state);
             // What the body owns goes after the lock: it may own a handle of this pool.
             drop(task);
-            shared.deliver_if(observed);
+            shared.events.deliver_if(noted);
             return Err(self.full());
         }
         drop(state);
@@ -264,16 +264,16 @@ impl ThreadPoolBulkhead {
         let shared = self.shared();
         let mut rejected = state.engine.take_stranded();
         rejected.extend(task);
-        let mut observed = false;
+        let mut noted = false;
         for _ in &rejected {
             state.rejected += 1;
-            observed |= shared.note(BulkheadEventKind::CallRejected);
+            noted |= shared.note(BulkheadEventKind::CallRejected);
         }
         drop(state);
         for task in rejected {
             self.refuse(task);
         }
-        shared.deliver_if(observed);
+        shared.events.deliver_if(noted);
     }
 
     /// Call it without the lock: what the body owns goes, and that may be a handle of this pool.
@@ -310,17 +310,7 @@ impl Shared {
     /// Queues an event if somebody listens, and tells so. Call it with the state locked: the lock
     /// orders the events.
     pub(super) fn note(&self, kind: BulkheadEventKind) -> bool {
-        let observed = self.events.is_observed();
-        if observed {
-            self.events.push(BulkheadEvent::new(&self.name, self.clock.now(), kind));
-        }
-        observed
-    }
-
-    pub(super) fn deliver_if(&self, observed: bool) {
-        if observed {
-            self.events.deliver();
-        }
+        self.events.note(&self.name, || self.clock.now(), kind)
     }
 }
 

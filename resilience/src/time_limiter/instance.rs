@@ -172,10 +172,7 @@ impl TimeLimiter {
 
     fn publish(&self, kind: TimeLimiterEventKind) {
         let Shared { name, clock, events, .. } = &*self.shared;
-        if events.is_observed() {
-            events.push(TimeLimiterEvent::new(name, clock.now(), kind));
-            events.deliver();
-        }
+        events.deliver_if(events.note(name, || clock.now(), kind));
     }
 }
 
