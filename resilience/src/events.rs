@@ -42,6 +42,63 @@ pub trait Event: Clone + fmt::Display + Send + Sync + 'static {
     }
 }
 
+/// What kinds of events a pattern has.
+pub trait EventKind: Clone + Send + Sync + 'static {
+    /// The name of the pattern, as Resilience4j's texts have it.
+    const PATTERN: &'static str;
+
+    /// Resilience4j's name of the event type, such as `STATE_TRANSITION`.
+    fn type_name(&self) -> &'static str;
+
+    /// Says in words what the instance did.
+    ///
+    /// # Errors
+    ///
+    /// That of the formatter.
+    fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
+}
+
+/// Something that happened at an instance.
+///
+/// Each pattern has a name of its own for it: [`RetryEvent`](crate::retry::RetryEvent) and so on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InstanceEvent<K> {
+    /// The name of the instance.
+    pub instance: Arc<str>,
+    /// When it happened: nanoseconds since the Unix epoch on the instance's clock.
+    pub at: u64,
+    /// What happened.
+    pub kind: K,
+}
+
+impl<K> InstanceEvent<K> {
+    pub(crate) fn new(instance: &Arc<str>, at: u64, kind: K) -> Self {
+        Self { instance: Arc::clone(instance), at, kind }
+    }
+}
+
+impl<K: EventKind> Event for InstanceEvent<K> {
+    fn type_name(&self) -> &'static str {
+        self.kind.type_name()
+    }
+
+    fn created_at_nanos(&self) -> u64 {
+        self.at
+    }
+
+    fn instance(&self) -> &str {
+        &self.instance
+    }
+}
+
+impl<K: EventKind> fmt::Display for InstanceEvent<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} '{}' ", K::PATTERN, self.instance)?;
+        self.kind.describe(f)
+    }
+}
+
 /// An event as [`Events::recent`] keeps it: strings only, so that it holds nothing alive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -260,6 +317,26 @@ impl<E: Event> Events<E> {
             // A listener may have unsubscribed itself: then this is its last owner.
             harmless(|| drop((event, listeners)));
             self.shared.state.lock().delivering = false;
+        }
+    }
+}
+
+impl<K: EventKind> Events<InstanceEvent<K>> {
+    /// Queues an event that comes with a call if somebody listens, and tells so.
+    ///
+    /// As for [`push`](Events::push), the lock that orders the event is held;
+    /// [`deliver_if`](Events::deliver_if) takes the answer once it is released.
+    pub(crate) fn note(&self, instance: &Arc<str>, at: impl FnOnce() -> u64, kind: K) -> bool {
+        let noted = self.is_observed();
+        if noted {
+            self.push(InstanceEvent::new(instance, at(), kind));
+        }
+        noted
+    }
+
+    pub(crate) fn deliver_if(&self, noted: bool) {
+        if noted {
+            self.deliver();
         }
     }
 }

@@ -15,6 +15,7 @@ mod chain;
 pub mod circuit_breaker;
 mod clock;
 pub mod config;
+mod counter;
 mod error;
 pub mod events;
 mod kind;

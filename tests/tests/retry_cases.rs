@@ -63,7 +63,7 @@ fn d08_jitter_beyond_the_wait_itself_is_refused() {
     let interval = Interval::fixed(SECOND).jitter(1.5);
     let error = RetryConfig::builder().interval(interval).build().unwrap_err();
     assert_eq!(error.to_string(), "jitter = 1.5: expected a number from 0 to 1");
-    assert!(RetryConfig::builder().randomized_wait(1.0).build().is_err());
+    assert!(RetryConfig::builder().randomized_wait_factor(1.0).build().is_err());
 }
 
 #[tokio::test(start_paused = true)]
@@ -198,8 +198,12 @@ async fn d25_d26_running_out_on_results_is_told_as_an_error_and_returns_the_last
         let _subscription = retry.events().subscribe({
             let types = Arc::clone(&types);
             move |event: &RetryEvent| {
-                types.lock().unwrap().push((event.type_name(), event.attempts));
-                assert!(!matches!(event.kind, RetryEventKind::Success));
+                let (RetryEventKind::Retry { attempts, .. }
+                | RetryEventKind::Error { attempts, .. }) = event.kind
+                else {
+                    panic!("{event}")
+                };
+                types.lock().unwrap().push((event.type_name(), attempts));
             }
         });
         let rules = Rules::new().retry_result(|n: &u32| *n == 0);

@@ -1,10 +1,10 @@
 use std::time::Duration;
 
-use resilience_settings::{Pattern, Value};
+use resilience_settings::Value;
 
-use crate::config::{ConfigError, Draft, Problem, Settings};
+use crate::config::{Problem, Settings, typed_config};
 
-/// The checked settings of a bulkhead.
+/// The checked settings of a [`Bulkhead`](super::Bulkhead).
 ///
 /// | setting | default | range |
 /// |---|---|---|
@@ -35,11 +35,6 @@ pub struct BulkheadConfig {
 }
 
 impl BulkheadConfig {
-    /// Starts from the defaults.
-    pub fn builder() -> BulkheadConfigBuilder {
-        BulkheadConfigBuilder { draft: Draft::new(Pattern::Bulkhead) }
-    }
-
     /// Starts from these settings.
     pub fn to_builder(&self) -> BulkheadConfigBuilder {
         Self::builder()
@@ -65,75 +60,23 @@ impl BulkheadConfig {
         Self { max_concurrent_calls, ..self.clone() }
     }
 
-    /// How many calls run at once; 0 refuses every call.
+    /// Returns how many calls run at once; 0 refuses every call.
     pub fn max_concurrent_calls(&self) -> u32 {
         self.max_concurrent_calls
     }
 
-    /// How long a call may wait for a slot.
+    /// Returns how long a call may wait for a slot.
     pub fn max_wait_duration(&self) -> Duration {
         self.max_wait_duration
     }
-
-    /// How many recent events the bulkhead keeps.
-    pub fn event_consumer_buffer_size(&self) -> usize {
-        self.event_consumer_buffer_size as usize
-    }
-
-    /// Whether the bulkhead acts; a disabled one lets every call through, those that wait
-    /// included.
-    pub fn is_enabled(&self) -> bool {
-        self.enabled
-    }
 }
 
-impl Default for BulkheadConfig {
-    fn default() -> Self {
-        Self::builder().build().expect("the table of settings has valid defaults")
-    }
-}
-
-/// Collects the settings of a bulkhead.
-#[derive(Debug, Clone)]
-#[must_use = "a builder does nothing until `build`"]
-pub struct BulkheadConfigBuilder {
-    draft: Draft,
-}
-
-impl BulkheadConfigBuilder {
-    /// How many calls run at once; 25 by default, 0 refuses every call.
-    pub fn max_concurrent_calls(self, calls: u32) -> Self {
-        self.set("max_concurrent_calls", Value::Integer(calls.into()))
-    }
-
-    /// How long a call may wait for a slot; 0, the default, never waits.
-    pub fn max_wait_duration(self, wait: Duration) -> Self {
-        self.set("max_wait_duration", Value::Duration(wait))
-    }
-
-    /// How many recent events the bulkhead keeps, at least 1; 100 by default.
-    pub fn event_consumer_buffer_size(self, events: u32) -> Self {
-        self.set("event_consumer_buffer_size", Value::Integer(events.into()))
-    }
-
-    /// Whether the bulkhead acts; true by default.
-    pub fn enabled(self, enabled: bool) -> Self {
-        self.set("enabled", Value::Bool(enabled))
-    }
-
-    /// Checks the settings.
-    ///
-    /// # Errors
-    ///
-    /// Every setting that is out of its range.
-    pub fn build(self) -> Result<BulkheadConfig, ConfigError> {
-        BulkheadConfig::from_settings(&self.draft.finish()?).map_err(ConfigError::new)
-    }
-
-    fn set(mut self, key: &str, value: Value) -> Self {
-        self.draft.set(key, value);
-        self
-    }
+typed_config! {
+    BulkheadConfig, BulkheadConfigBuilder, Bulkhead;
+    /// Sets how many calls run at once; 25 by default, 0 refuses every call.
+    max_concurrent_calls(calls: u32) = Value::Integer(calls.into());
+    /// Sets how long a call may wait for a slot; 0, the default, never waits.
+    max_wait_duration(wait: Duration) = Value::Duration(wait);
 }
 
 #[cfg(test)]

@@ -1,17 +1,13 @@
-use std::{fmt, sync::Arc};
+use std::fmt;
 
-use crate::events::Event;
+use crate::events::{EventKind, InstanceEvent};
 
-/// Something that happened at a bulkhead, semaphore or thread pool.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct BulkheadEvent {
-    instance: Arc<str>,
-    created_at: u64,
-    kind: BulkheadEventKind,
-}
+/// Something that happened at a [`Bulkhead`](super::Bulkhead) or a
+/// [`ThreadPoolBulkhead`](crate::ThreadPoolBulkhead).
+pub type BulkheadEvent = InstanceEvent<BulkheadEventKind>;
 
-/// What happened at a bulkhead.
+/// What happened at a [`Bulkhead`](super::Bulkhead) or a
+/// [`ThreadPoolBulkhead`](crate::ThreadPoolBulkhead).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BulkheadEventKind {
@@ -23,42 +19,22 @@ pub enum BulkheadEventKind {
     CallFinished,
 }
 
-impl BulkheadEvent {
-    pub(crate) fn new(instance: Arc<str>, created_at: u64, kind: BulkheadEventKind) -> Self {
-        Self { instance, created_at, kind }
-    }
+impl EventKind for BulkheadEventKind {
+    const PATTERN: &'static str = "Bulkhead";
 
-    /// What happened.
-    pub fn kind(&self) -> BulkheadEventKind {
-        self.kind
-    }
-}
-
-impl Event for BulkheadEvent {
     fn type_name(&self) -> &'static str {
-        match self.kind {
-            BulkheadEventKind::CallPermitted => "CALL_PERMITTED",
-            BulkheadEventKind::CallRejected => "CALL_REJECTED",
-            BulkheadEventKind::CallFinished => "CALL_FINISHED",
+        match self {
+            Self::CallPermitted => "CALL_PERMITTED",
+            Self::CallRejected => "CALL_REJECTED",
+            Self::CallFinished => "CALL_FINISHED",
         }
     }
 
-    fn created_at_nanos(&self) -> u64 {
-        self.created_at
-    }
-
-    fn instance(&self) -> &str {
-        &self.instance
-    }
-}
-
-impl fmt::Display for BulkheadEvent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match self.kind {
-            BulkheadEventKind::CallPermitted => "permitted a call",
-            BulkheadEventKind::CallRejected => "rejected a call",
-            BulkheadEventKind::CallFinished => "finished a call",
-        };
-        write!(f, "Bulkhead '{}' {what}", self.instance)
+    fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::CallPermitted => "permitted a call",
+            Self::CallRejected => "rejected a call",
+            Self::CallFinished => "finished a call",
+        })
     }
 }

@@ -16,18 +16,19 @@
 //! - [`Bulkhead::try_acquire`] never waits; [`Bulkhead::acquire`] does.
 
 mod config;
+// Decides which calls have a slot and which gets the next one.
 mod engine;
 mod event;
+mod instance;
 mod metrics;
 mod permit;
-mod semaphore;
 mod wait;
 
 pub use config::{BulkheadConfig, BulkheadConfigBuilder};
 pub use event::{BulkheadEvent, BulkheadEventKind};
+pub use instance::Bulkhead;
 pub use metrics::BulkheadMetrics;
 pub use permit::Permit;
-pub use semaphore::Bulkhead;
 
-pub(crate) use semaphore::Entry;
+pub(crate) use instance::Entry;
 pub(crate) use wait::Wait;

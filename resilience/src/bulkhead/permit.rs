@@ -1,4 +1,4 @@
-use super::semaphore::Bulkhead;
+use super::instance::Bulkhead;
 
 /// A slot of a bulkhead; dropping it frees the slot.
 ///

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use super::{permit::Permit, semaphore::Bulkhead};
+use super::{instance::Bulkhead, permit::Permit};
 use crate::{BulkheadFull, clock::Sleep};
 
 pin_project_lite::pin_project! {

@@ -1,6 +1,6 @@
 use super::probes::Slot;
 
-/// What a call that was let in has to bring back. It must reach `exit` or `cancel` exactly once.
+/// What a call that was let in has to bring back. It must reach `end` or `cancel` exactly once.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Admission {
     /// Nanoseconds on the breaker's clock.

@@ -1,3 +1,5 @@
+//! The decision: a pure state machine that is told the time.
+
 use std::sync::Arc;
 
 use fastrand::Rng;

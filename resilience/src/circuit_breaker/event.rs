@@ -1,49 +1,40 @@
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, time::Duration};
 
 use super::{State, engine::Effect};
-use crate::events::Event;
+use crate::events::{EventKind, InstanceEvent};
 
-/// Something that happened to a circuit breaker.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct CircuitBreakerEvent {
-    /// The name of the circuit breaker.
-    pub instance: Arc<str>,
-    /// When it happened: nanoseconds since the Unix epoch on the breaker's clock.
-    pub at: u64,
-    /// What happened.
-    pub kind: CircuitBreakerEventKind,
-}
+/// Something that happened at a [`CircuitBreaker`](super::CircuitBreaker).
+pub type CircuitBreakerEvent = InstanceEvent<CircuitBreakerEventKind>;
 
-/// What happened to a circuit breaker.
+/// What happened at a [`CircuitBreaker`](super::CircuitBreaker).
 ///
 /// State changes and resets are always told. Everything else is told unless the breaker is
 /// DISABLED or `FORCED_OPEN`: the latter refuses silently.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum CircuitBreakerEventKind {
-    /// A call succeeded.
+    /// A call succeeded: `SUCCESS`.
     Success {
         /// How long it took.
         elapsed: Duration,
     },
-    /// A call failed.
+    /// A call failed: `ERROR`.
     Error {
         /// How long it took.
         elapsed: Duration,
         /// The error kinds: `panic` for a panic, none for a result that counts as a failure.
         kinds: &'static [&'static str],
     },
-    /// A call ended in an error that counts neither as failure nor as success.
+    /// A call ended in an error that counts neither as failure nor as success: `IGNORED_ERROR`.
     IgnoredError {
         /// How long it took.
         elapsed: Duration,
         /// The error kinds.
         kinds: &'static [&'static str],
     },
-    /// A call was refused.
+    /// A call was refused: `NOT_PERMITTED`.
     NotPermitted,
-    /// The state changed, with what the breaker had counted just before.
+    /// The state changed: `STATE_TRANSITION`, with what the breaker had counted just before.
     StateTransition {
         /// The state before.
         from: State,
@@ -60,14 +51,14 @@ pub enum CircuitBreakerEventKind {
         /// Slow calls in the window.
         slow_calls: u64,
     },
-    /// The breaker was reset.
+    /// The breaker was reset: `RESET`.
     Reset,
-    /// The failure rate reached its threshold.
+    /// The failure rate reached its threshold: `FAILURE_RATE_EXCEEDED`.
     FailureRateExceeded {
         /// Failed calls in percent.
         rate: f32,
     },
-    /// The slow call rate reached its threshold.
+    /// The slow call rate reached its threshold: `SLOW_CALL_RATE_EXCEEDED`.
     SlowCallRateExceeded {
         /// Slow calls in percent.
         rate: f32,
@@ -75,8 +66,33 @@ pub enum CircuitBreakerEventKind {
 }
 
 impl CircuitBreakerEventKind {
-    /// Returns Resilience4j's name of the type.
-    pub const fn type_name(&self) -> &'static str {
+    /// What an engine's effect that came about at `now` means, and when it happened: then, unless the
+    /// effect has a time of its own.
+    pub(super) fn of(effect: &Effect, now: u64) -> (u64, Self) {
+        match *effect {
+            Effect::Transition { from, to, at, before } => (
+                at,
+                Self::StateTransition {
+                    from,
+                    to,
+                    failure_rate: before.rates.failure,
+                    slow_call_rate: before.rates.slow,
+                    buffered_calls: before.sums.calls,
+                    failed_calls: before.sums.failed,
+                    slow_calls: before.sums.slow,
+                },
+            ),
+            Effect::FailureRateExceeded(rate) => (now, Self::FailureRateExceeded { rate }),
+            Effect::SlowCallRateExceeded(rate) => (now, Self::SlowCallRateExceeded { rate }),
+            Effect::Reset => (now, Self::Reset),
+        }
+    }
+}
+
+impl EventKind for CircuitBreakerEventKind {
+    const PATTERN: &'static str = "CircuitBreaker";
+
+    fn type_name(&self) -> &'static str {
         match self {
             Self::Success { .. } => "SUCCESS",
             Self::Error { .. } => "ERROR",
@@ -88,67 +104,22 @@ impl CircuitBreakerEventKind {
             Self::SlowCallRateExceeded { .. } => "SLOW_CALL_RATE_EXCEEDED",
         }
     }
-}
 
-impl CircuitBreakerEvent {
-    /// The event of an engine's effect that came about at `now` unless it has a time of its own.
-    pub(super) fn of(effect: &Effect, instance: Arc<str>, now: u64) -> Self {
-        let (at, kind) = match *effect {
-            Effect::Transition { from, to, at, before } => (
-                at,
-                CircuitBreakerEventKind::StateTransition {
-                    from,
-                    to,
-                    failure_rate: before.rates.failure,
-                    slow_call_rate: before.rates.slow,
-                    buffered_calls: before.sums.calls,
-                    failed_calls: before.sums.failed,
-                    slow_calls: before.sums.slow,
-                },
-            ),
-            Effect::FailureRateExceeded(rate) => {
-                (now, CircuitBreakerEventKind::FailureRateExceeded { rate })
-            }
-            Effect::SlowCallRateExceeded(rate) => {
-                (now, CircuitBreakerEventKind::SlowCallRateExceeded { rate })
-            }
-            Effect::Reset => (now, CircuitBreakerEventKind::Reset),
-        };
-        Self { instance, at, kind }
-    }
-}
-
-impl Event for CircuitBreakerEvent {
-    fn type_name(&self) -> &'static str {
-        self.kind.type_name()
-    }
-
-    fn created_at_nanos(&self) -> u64 {
-        self.at
-    }
-
-    fn instance(&self) -> &str {
-        &self.instance
-    }
-}
-
-impl fmt::Display for CircuitBreakerEvent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "CircuitBreaker '{}' ", self.instance)?;
-        match &self.kind {
-            CircuitBreakerEventKind::Success { elapsed } => {
+    fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Success { elapsed } => {
                 write!(f, "recorded a successful call after {} ms", elapsed.as_millis())
             }
-            CircuitBreakerEventKind::Error { elapsed, kinds } => {
+            Self::Error { elapsed, kinds } => {
                 write!(f, "recorded a failure after {} ms", elapsed.as_millis())?;
                 list(f, kinds)
             }
-            CircuitBreakerEventKind::IgnoredError { elapsed, kinds } => {
+            Self::IgnoredError { elapsed, kinds } => {
                 write!(f, "ignored an error after {} ms", elapsed.as_millis())?;
                 list(f, kinds)
             }
-            CircuitBreakerEventKind::NotPermitted => f.write_str("refused a call"),
-            CircuitBreakerEventKind::StateTransition {
+            Self::NotPermitted => f.write_str("refused a call"),
+            Self::StateTransition {
                 from,
                 to,
                 failure_rate,
@@ -162,11 +133,11 @@ impl fmt::Display for CircuitBreakerEvent {
                  {slow_call_rate} %; {buffered_calls} calls, {failed_calls} failed, \
                  {slow_calls} slow)"
             ),
-            CircuitBreakerEventKind::Reset => f.write_str("was reset"),
-            CircuitBreakerEventKind::FailureRateExceeded { rate } => {
+            Self::Reset => f.write_str("was reset"),
+            Self::FailureRateExceeded { rate } => {
                 write!(f, "exceeded its failure rate threshold at {rate} %")
             }
-            CircuitBreakerEventKind::SlowCallRateExceeded { rate } => {
+            Self::SlowCallRateExceeded { rate } => {
                 write!(f, "exceeded its slow call rate threshold at {rate} %")
             }
         }

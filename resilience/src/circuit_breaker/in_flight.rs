@@ -18,7 +18,7 @@ impl<'a> InFlight<'a> {
 
     pub(super) fn end(self, report: Report) {
         let call = ManuallyDrop::new(self);
-        call.breaker.exit(call.admission, report, call.breaker.clock().now());
+        call.breaker.end(call.admission, report, call.breaker.clock().now());
     }
 }
 
@@ -26,7 +26,7 @@ impl Drop for InFlight<'_> {
     fn drop(&mut self) {
         let now = self.breaker.clock().now();
         if self.is_polling {
-            self.breaker.exit(self.admission, Report::panic(), now);
+            self.breaker.end(self.admission, Report::panic(), now);
         } else {
             self.breaker.cancel(self.admission, now);
         }

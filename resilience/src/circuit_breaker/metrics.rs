@@ -2,10 +2,11 @@ use std::time::Duration;
 
 use super::engine::View;
 
-/// What a circuit breaker has counted.
+/// Tells what a [`CircuitBreaker`](super::CircuitBreaker) has counted, in numbers of calls and in percent
+/// of them.
 ///
-/// Everything but [`totals`](CircuitBreakerMetrics::totals) is of the present state: entering a state starts
-/// anew, except that OPEN goes on with the counts of the state before it.
+/// Everything but [`totals`](CircuitBreakerMetrics::totals) is of the present state: entering a state
+/// starts anew, except that OPEN goes on with the counts of the state before it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct CircuitBreakerMetrics {
@@ -33,7 +34,7 @@ pub struct CircuitBreakerMetrics {
     pub totals: Totals,
 }
 
-/// What a circuit breaker has counted since it was made; no number ever goes down.
+/// Tells what a circuit breaker has counted since it was made, in numbers of calls that only grow.
 ///
 /// Calls that DISABLED let in are not counted. Calls that end after the state has changed are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

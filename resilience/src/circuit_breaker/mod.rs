@@ -56,11 +56,12 @@
 //! [`release_permission`]: CircuitBreaker::release_permission
 
 mod admission;
-mod breaker;
 mod config;
+// Decides whether a call may pass, and what its end means for the state.
 mod engine;
 mod event;
 mod in_flight;
+mod instance;
 #[cfg(feature = "tracing")]
 mod log;
 mod metrics;
@@ -77,12 +78,12 @@ mod timer;
 mod window;
 mod word;
 
-pub use breaker::CircuitBreaker;
 pub use config::{
     CircuitBreakerConfig, CircuitBreakerConfigBuilder, FailureCounting, HalfOpenEvaluation,
     SlidingWindowType,
 };
 pub use event::{CircuitBreakerEvent, CircuitBreakerEventKind};
+pub use instance::CircuitBreaker;
 pub use metrics::{CircuitBreakerMetrics, Totals};
 pub use permit::Permit;
 pub use state::{IllegalTransition, State, UnknownState};

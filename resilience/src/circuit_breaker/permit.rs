@@ -51,7 +51,7 @@ impl Permit {
         let admission = self.admission;
         // The drop that follows finds nothing left to give up.
         self.admission.grant = Grant::Uncounted;
-        self.breaker.exit(admission, Report::new(outcome), self.breaker.clock().now());
+        self.breaker.end(admission, Report::new(outcome), self.breaker.clock().now());
     }
 }
 

@@ -4,8 +4,8 @@ use parking_lot::MutexGuard;
 
 use super::{
     CircuitBreakerEvent, CircuitBreakerEventKind,
-    breaker::{Guarded, Shared},
     engine::Effects,
+    instance::{Guarded, Shared},
     word::Word,
 };
 
@@ -46,11 +46,8 @@ impl<'a> Section<'a> {
         self.queue_effects();
         if self.guarded.engine.state().tells_calls() {
             self.has_news = true;
-            self.shared.events.push(CircuitBreakerEvent {
-                instance: self.shared.name.clone(),
-                at: self.now,
-                kind: kind(),
-            });
+            let event = CircuitBreakerEvent::new(&self.shared.name, self.now, kind());
+            self.shared.events.push(event);
         }
     }
 
@@ -80,11 +77,8 @@ impl<'a> Section<'a> {
     fn queue_effects(&mut self) {
         for effect in &self.effects[self.queued..] {
             self.has_news = true;
-            self.shared.events.push(CircuitBreakerEvent::of(
-                effect,
-                self.shared.name.clone(),
-                self.now,
-            ));
+            let (at, kind) = CircuitBreakerEventKind::of(effect, self.now);
+            self.shared.events.push(CircuitBreakerEvent::new(&self.shared.name, at, kind));
         }
         self.queued = self.effects.len();
     }

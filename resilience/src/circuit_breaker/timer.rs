@@ -10,7 +10,7 @@ use tokio::{
     sync::Notify,
 };
 
-use super::{breaker::Shared, section::Section};
+use super::{instance::Shared, section::Section};
 use crate::Clock;
 
 /// The task that makes a change of state come at its time also when no call does.

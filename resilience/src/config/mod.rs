@@ -70,6 +70,7 @@ mod resolve;
 mod settings;
 mod source;
 mod tree;
+mod typed;
 mod value;
 
 pub use builder::ConfigBuilder;
@@ -84,3 +85,4 @@ pub(crate) use hint::{Hints, question};
 pub(crate) use loaded::instance_path;
 pub(crate) use resolve::Inline;
 pub(crate) use settings::{Draft, Settings};
+pub(crate) use typed::{kind_list, typed_config};

@@ -1,8 +1,8 @@
 use std::time::Duration;
 
-use resilience_settings::{Pattern, Value};
+use resilience_settings::Value;
 
-use crate::config::{ConfigError, Draft, Problem, Settings};
+use crate::config::{Problem, Settings, typed_config};
 
 /// How permissions come back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -14,7 +14,7 @@ pub enum Refill {
     Greedy,
 }
 
-/// The checked settings of a rate limiter.
+/// The checked settings of a [`RateLimiter`](super::RateLimiter).
 ///
 /// | setting | default | range |
 /// |---|---|---|
@@ -50,11 +50,6 @@ pub struct RateLimiterConfig {
 }
 
 impl RateLimiterConfig {
-    /// Starts from the defaults.
-    pub fn builder() -> RateLimiterConfigBuilder {
-        RateLimiterConfigBuilder { draft: Draft::new(Pattern::RateLimiter) }
-    }
-
     /// Starts from these settings.
     pub fn to_builder(&self) -> RateLimiterConfigBuilder {
         Self::builder()
@@ -87,42 +82,40 @@ impl RateLimiterConfig {
         })
     }
 
-    /// How many permissions a period has.
+    /// Returns how many permissions a period has.
     pub fn limit_for_period(&self) -> u32 {
         self.limit_for_period
     }
 
-    /// How long a period is.
+    /// Returns how long a period is.
     pub fn limit_refresh_period(&self) -> Duration {
         self.limit_refresh_period
     }
 
-    /// How long a call may wait for its turn.
+    /// Returns how long a call may wait for its turn.
     pub fn timeout_duration(&self) -> Duration {
         self.timeout_duration
     }
 
-    /// How permissions come back.
+    /// Returns how permissions come back.
     pub fn refill(&self) -> Refill {
         self.refill
     }
-
-    /// How many recent events the limiter keeps.
-    pub fn event_consumer_buffer_size(&self) -> usize {
-        self.event_consumer_buffer_size as usize
-    }
-
-    /// Whether the limiter acts; a disabled one lets every call through, those that wait
-    /// included.
-    pub fn is_enabled(&self) -> bool {
-        self.enabled
-    }
 }
 
-impl Default for RateLimiterConfig {
-    fn default() -> Self {
-        Self::builder().build().expect("the table of settings has valid defaults")
-    }
+typed_config! {
+    RateLimiterConfig, RateLimiterConfigBuilder, RateLimiter;
+    /// Sets how many permissions a period has, at least 1; 50 by default.
+    limit_for_period(permissions: u32) = Value::Integer(permissions.into());
+    /// Sets how long a period is, at least 1 ns; 500 ns by default.
+    limit_refresh_period(period: Duration) = Value::Duration(period);
+    /// Sets how long a call may wait for its turn; 5 s by default, 0 never waits.
+    timeout_duration(timeout: Duration) = Value::Duration(timeout);
+    /// Sets how permissions come back; [`Refill::Interval`] by default.
+    refill(refill: Refill) = Value::Word(match refill {
+        Refill::Interval => "interval".to_owned(),
+        Refill::Greedy => "greedy".to_owned(),
+    });
 }
 
 /// A file cannot write a longer duration, but a builder can.
@@ -133,63 +126,6 @@ fn too_long(settings: &Settings, key: &str) -> Option<Problem> {
             .path(key)
             .value(Value::Duration(duration).to_string())
     })
-}
-
-/// Collects the settings of a rate limiter.
-#[derive(Debug, Clone)]
-#[must_use = "a builder does nothing until `build`"]
-pub struct RateLimiterConfigBuilder {
-    draft: Draft,
-}
-
-impl RateLimiterConfigBuilder {
-    /// How many permissions a period has, at least 1; 50 by default.
-    pub fn limit_for_period(self, permissions: u32) -> Self {
-        self.set("limit_for_period", Value::Integer(permissions.into()))
-    }
-
-    /// How long a period is, at least 1 ns; 500 ns by default.
-    pub fn limit_refresh_period(self, period: Duration) -> Self {
-        self.set("limit_refresh_period", Value::Duration(period))
-    }
-
-    /// How long a call may wait for its turn; 5 s by default, 0 never waits.
-    pub fn timeout_duration(self, timeout: Duration) -> Self {
-        self.set("timeout_duration", Value::Duration(timeout))
-    }
-
-    /// How permissions come back; [`Refill::Interval`] by default.
-    pub fn refill(self, refill: Refill) -> Self {
-        let word = match refill {
-            Refill::Interval => "interval",
-            Refill::Greedy => "greedy",
-        };
-        self.set("refill", Value::Word(word.to_owned()))
-    }
-
-    /// How many recent events the limiter keeps, at least 1; 100 by default.
-    pub fn event_consumer_buffer_size(self, events: u32) -> Self {
-        self.set("event_consumer_buffer_size", Value::Integer(events.into()))
-    }
-
-    /// Whether the limiter acts; true by default.
-    pub fn enabled(self, enabled: bool) -> Self {
-        self.set("enabled", Value::Bool(enabled))
-    }
-
-    /// Checks the settings.
-    ///
-    /// # Errors
-    ///
-    /// Every setting that is out of its range.
-    pub fn build(self) -> Result<RateLimiterConfig, ConfigError> {
-        RateLimiterConfig::from_settings(&self.draft.finish()?).map_err(ConfigError::new)
-    }
-
-    fn set(mut self, key: &str, value: Value) -> Self {
-        self.draft.set(key, value);
-        self
-    }
 }
 
 #[cfg(test)]

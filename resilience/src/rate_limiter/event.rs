@@ -1,17 +1,11 @@
-use std::{fmt, sync::Arc};
+use std::fmt;
 
-use crate::events::Event;
+use crate::events::{EventKind, InstanceEvent};
 
-/// Something that happened at a rate limiter.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct RateLimiterEvent {
-    instance: Arc<str>,
-    created_at: u64,
-    kind: RateLimiterEventKind,
-}
+/// Something that happened at a [`RateLimiter`](super::RateLimiter).
+pub type RateLimiterEvent = InstanceEvent<RateLimiterEventKind>;
 
-/// What happened at a rate limiter.
+/// What happened at a [`RateLimiter`](super::RateLimiter).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RateLimiterEventKind {
@@ -33,48 +27,22 @@ pub enum RateLimiterEventKind {
     },
 }
 
-impl RateLimiterEvent {
-    pub(super) fn new(instance: Arc<str>, created_at: u64, kind: RateLimiterEventKind) -> Self {
-        Self { instance, created_at, kind }
-    }
+impl EventKind for RateLimiterEventKind {
+    const PATTERN: &'static str = "RateLimiter";
 
-    /// What happened.
-    pub fn kind(&self) -> RateLimiterEventKind {
-        self.kind
-    }
-}
-
-impl Event for RateLimiterEvent {
     fn type_name(&self) -> &'static str {
-        match self.kind {
-            RateLimiterEventKind::SuccessfulAcquire { .. } => "SUCCESSFUL_ACQUIRE",
-            RateLimiterEventKind::FailedAcquire { .. } => "FAILED_ACQUIRE",
-            RateLimiterEventKind::Drained { .. } => "DRAINED",
+        match self {
+            Self::SuccessfulAcquire { .. } => "SUCCESSFUL_ACQUIRE",
+            Self::FailedAcquire { .. } => "FAILED_ACQUIRE",
+            Self::Drained { .. } => "DRAINED",
         }
     }
 
-    fn created_at_nanos(&self) -> u64 {
-        self.created_at
-    }
-
-    fn instance(&self) -> &str {
-        &self.instance
-    }
-}
-
-impl fmt::Display for RateLimiterEvent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = &self.instance;
-        match self.kind {
-            RateLimiterEventKind::SuccessfulAcquire { permits } => {
-                write!(f, "RateLimiter '{name}' permitted {permits}")
-            }
-            RateLimiterEventKind::FailedAcquire { permits } => {
-                write!(f, "RateLimiter '{name}' refused {permits}")
-            }
-            RateLimiterEventKind::Drained { available } => {
-                write!(f, "RateLimiter '{name}' was drained of {}", available.max(0))
-            }
+    fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SuccessfulAcquire { permits } => write!(f, "permitted {permits}"),
+            Self::FailedAcquire { permits } => write!(f, "refused {permits}"),
+            Self::Drained { available } => write!(f, "was drained of {}", available.max(&0)),
         }
     }
 }

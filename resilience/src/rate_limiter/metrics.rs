@@ -1,6 +1,9 @@
 use std::time::Duration;
 
-/// What a rate limiter looks like at one moment.
+/// Tells what a [`RateLimiter`](super::RateLimiter) looks like at one moment, in numbers of permissions,
+/// of calls and of periods.
+///
+/// Those since the instance was made only grow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RateLimiterMetrics {
@@ -12,10 +15,10 @@ pub struct RateLimiterMetrics {
     pub cycle: u64,
     /// How long a call for one permission would have to wait now.
     pub time_to_wait: Duration,
-    /// Calls let through since the limiter was made.
+    /// Calls let through since the instance was made.
     pub permitted: u64,
-    /// Calls refused since the limiter was made.
+    /// Calls refused since the instance was made.
     pub refused: u64,
-    /// Calls that were dropped while they waited, since the limiter was made.
+    /// Calls that were dropped while they waited, since the instance was made.
     pub cancelled: u64,
 }

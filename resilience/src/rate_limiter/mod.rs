@@ -31,15 +31,16 @@
 //!   stored when the limiter was last used, and forgives reservations.
 
 mod config;
+// Decides whether permissions are there now, come later or are refused.
 mod engine;
 mod event;
 mod greedy;
+mod instance;
 mod interval;
-mod limiter;
 mod metrics;
 mod wait;
 
 pub use config::{RateLimiterConfig, RateLimiterConfigBuilder, Refill};
 pub use event::{RateLimiterEvent, RateLimiterEventKind};
-pub use limiter::RateLimiter;
+pub use instance::RateLimiter;
 pub use metrics::RateLimiterMetrics;

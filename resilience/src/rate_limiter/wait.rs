@@ -7,7 +7,7 @@ use std::{
 
 use tokio::sync::futures::OwnedNotified;
 
-use super::{engine::Reservation, limiter::RateLimiter};
+use super::{engine::Reservation, instance::RateLimiter};
 use crate::{RequestNotPermitted, clock::Sleep};
 
 pin_project_lite::pin_project! {

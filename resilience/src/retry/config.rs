@@ -1,27 +1,27 @@
-use std::{fmt, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use resilience_settings::{Pattern, Value};
+use resilience_settings::Value;
 
 use super::Interval;
-use crate::config::{ConfigError, Draft, Problem, Settings};
+use crate::config::{Problem, Settings, kind_list, typed_config};
 
 /// The checked settings of a [`Retry`](super::Retry).
 ///
-/// | setting | default |
-/// | --- | --- |
-/// | `max_attempts` | 3, the first call included |
-/// | `wait_duration` | 500 ms |
-/// | `enable_exponential_backoff` | false |
-/// | `exponential_backoff_multiplier` | 1.5 |
-/// | `exponential_max_wait_duration` | no cap |
-/// | `enable_randomized_wait` | false |
-/// | `randomized_wait_factor` | 0.5 |
-/// | `retry_errors` | all kinds but `call_not_permitted` |
-/// | `ignore_errors` | none |
-/// | `fail_after_max_attempts` | false |
-/// | `retry_after_max` | 30 s |
-/// | `event_consumer_buffer_size` | 100 |
-/// | `enabled` | true |
+/// | setting | default | range |
+/// |---|---|---|
+/// | `max_attempts` | 3, the first call included | 1 to 4,294,967,295 |
+/// | `wait_duration` | 500 ms | any duration; 0 never waits |
+/// | `enable_exponential_backoff` | false | |
+/// | `exponential_backoff_multiplier` | 1.5 | above 0 |
+/// | `exponential_max_wait_duration` | no cap | any duration |
+/// | `enable_randomized_wait` | false | |
+/// | `randomized_wait_factor` | 0.5 | from 0, below 1 |
+/// | `retry_errors` | all kinds but `call_not_permitted` | error kinds |
+/// | `ignore_errors` | none | error kinds |
+/// | `fail_after_max_attempts` | false | |
+/// | `retry_after_max` | 30 s | any duration |
+/// | `event_consumer_buffer_size` | 100 | 1 to 100,000 |
+/// | `enabled` | true | |
 ///
 /// # Examples
 ///
@@ -32,210 +32,232 @@ use crate::config::{ConfigError, Draft, Problem, Settings};
 /// let config = RetryConfig::builder()
 ///     .max_attempts(4)
 ///     .wait_duration(Duration::from_millis(100))
-///     .exponential_backoff(2.0, Some(Duration::from_secs(2)))
+///     .enable_exponential_backoff(true)
+///     .exponential_backoff_multiplier(2.0)
+///     .exponential_max_wait_duration(Duration::from_secs(2))
 ///     .build()?;
 /// assert_eq!(config.max_attempts(), 4);
 /// # Ok::<(), resilience::ConfigError>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of its own")]
 pub struct RetryConfig {
     max_attempts: u32,
+    wait_duration: Duration,
+    enable_exponential_backoff: bool,
+    exponential_backoff_multiplier: f64,
+    exponential_max_wait_duration: Option<Duration>,
+    enable_randomized_wait: bool,
+    randomized_wait_factor: f64,
+    /// The program's own, instead of what the settings above make.
+    own_interval: Option<Interval>,
     interval: Interval,
     retry_errors: Arc<[String]>,
     ignore_errors: Arc<[String]>,
     fail_after_max_attempts: bool,
     retry_after_max: Duration,
-    event_buffer: usize,
+    event_consumer_buffer_size: u32,
     enabled: bool,
 }
 
 impl RetryConfig {
-    /// Starts from the defaults.
-    pub fn builder() -> RetryConfigBuilder {
-        RetryConfigBuilder { draft: Draft::new(Pattern::Retry), interval: None }
+    /// Starts from these settings.
+    pub fn to_builder(&self) -> RetryConfigBuilder {
+        let mut builder = Self::builder()
+            .max_attempts(self.max_attempts)
+            .wait_duration(self.wait_duration)
+            .enable_exponential_backoff(self.enable_exponential_backoff)
+            .exponential_backoff_multiplier(self.exponential_backoff_multiplier)
+            .enable_randomized_wait(self.enable_randomized_wait)
+            .randomized_wait_factor(self.randomized_wait_factor)
+            .retry_errors(&*self.retry_errors)
+            .ignore_errors(&*self.ignore_errors)
+            .fail_after_max_attempts(self.fail_after_max_attempts)
+            .retry_after_max(self.retry_after_max)
+            .event_consumer_buffer_size(self.event_consumer_buffer_size)
+            .enabled(self.enabled);
+        if let Some(max) = self.exponential_max_wait_duration {
+            builder = builder.exponential_max_wait_duration(max);
+        }
+        builder.interval.clone_from(&self.own_interval);
+        builder
     }
 
-    /// Reads checked settings.
-    // The same shape for every pattern; retry has no rule between two keys.
-    #[allow(clippy::unnecessary_wraps)]
+    /// Fails for nothing at present: no two keys of a retry contradict each other.
+    #[expect(clippy::unnecessary_wraps, reason = "every pattern's settings are read the same way")]
     pub(crate) fn from_settings(settings: &Settings) -> Result<Self, Vec<Problem>> {
-        let initial = settings.duration("wait_duration");
-        let mut interval = if settings.bool("enable_exponential_backoff") {
-            let multiplier = settings.float("exponential_backoff_multiplier").unwrap_or(1.5);
-            let grown = Interval::exponential(initial, multiplier);
-            match settings.optional_duration("exponential_max_wait_duration") {
+        let float = |key| settings.float(key).expect("the key table gives it a default");
+        let wait_duration = settings.duration("wait_duration");
+        let enable_exponential_backoff = settings.bool("enable_exponential_backoff");
+        let exponential_backoff_multiplier = float("exponential_backoff_multiplier");
+        let exponential_max_wait_duration =
+            settings.optional_duration("exponential_max_wait_duration");
+        let enable_randomized_wait = settings.bool("enable_randomized_wait");
+        let randomized_wait_factor = float("randomized_wait_factor");
+        let mut interval = if enable_exponential_backoff {
+            let grown = Interval::exponential(wait_duration, exponential_backoff_multiplier);
+            match exponential_max_wait_duration {
                 Some(max) => grown.max(max),
                 None => grown,
             }
         } else {
-            Interval::fixed(initial)
+            Interval::fixed(wait_duration)
         };
-        if settings.bool("enable_randomized_wait") {
-            interval = interval.jitter(settings.float("randomized_wait_factor").unwrap_or(0.5));
+        if enable_randomized_wait {
+            interval = interval.jitter(randomized_wait_factor);
         }
         Ok(Self {
             max_attempts: settings.u32("max_attempts"),
+            wait_duration,
+            enable_exponential_backoff,
+            exponential_backoff_multiplier,
+            exponential_max_wait_duration,
+            enable_randomized_wait,
+            randomized_wait_factor,
+            own_interval: None,
             interval,
             retry_errors: settings.kinds("retry_errors").into(),
             ignore_errors: settings.kinds("ignore_errors").into(),
             fail_after_max_attempts: settings.bool("fail_after_max_attempts"),
             retry_after_max: settings.duration("retry_after_max"),
-            event_buffer: settings.u32("event_consumer_buffer_size") as usize,
+            event_consumer_buffer_size: settings.u32("event_consumer_buffer_size"),
             enabled: settings.bool("enabled"),
         })
     }
 
-    /// How many times the call is made at most, the first time included.
+    fn with_interval(mut self, own: Option<Interval>) -> Result<Self, Vec<Problem>> {
+        if let Some(interval) = &own {
+            let problems = interval.problems();
+            if !problems.is_empty() {
+                return Err(problems);
+            }
+            self.interval = interval.clone();
+        }
+        self.own_interval = own;
+        Ok(self)
+    }
+
+    /// Returns how many times the call is made at most, the first time included.
     pub fn max_attempts(&self) -> u32 {
         self.max_attempts
     }
 
-    /// How long to wait between attempts.
+    /// Returns how long to wait before the next attempt, before growth or jitter.
+    pub fn wait_duration(&self) -> Duration {
+        self.wait_duration
+    }
+
+    /// Returns whether the wait grows with every attempt.
+    pub fn enable_exponential_backoff(&self) -> bool {
+        self.enable_exponential_backoff
+    }
+
+    /// Returns the factor by which the wait grows.
+    pub fn exponential_backoff_multiplier(&self) -> f64 {
+        self.exponential_backoff_multiplier
+    }
+
+    /// Returns what the wait grows to at most; `None` is without cap.
+    pub fn exponential_max_wait_duration(&self) -> Option<Duration> {
+        self.exponential_max_wait_duration
+    }
+
+    /// Returns whether the wait is spread at random.
+    pub fn enable_randomized_wait(&self) -> bool {
+        self.enable_randomized_wait
+    }
+
+    /// Returns by what fraction, up and down, the wait is spread.
+    pub fn randomized_wait_factor(&self) -> f64 {
+        self.randomized_wait_factor
+    }
+
+    /// Returns the waits between attempts: those that the settings make, or the program's own.
     pub fn interval(&self) -> &Interval {
         &self.interval
     }
 
-    /// The error kinds that are retried; empty is all but `call_not_permitted`.
+    /// Returns the error kinds that are retried; empty is all but `call_not_permitted`.
     pub fn retry_errors(&self) -> &[String] {
         &self.retry_errors
     }
 
-    /// The error kinds that end the retry.
+    /// Returns the error kinds that end the retry.
     pub fn ignore_errors(&self) -> &[String] {
         &self.ignore_errors
     }
 
-    /// Whether a result that still asks for a retry at the end becomes an error.
+    /// Returns whether a result that still asks for a retry at the end becomes an error.
     pub fn fail_after_max_attempts(&self) -> bool {
         self.fail_after_max_attempts
     }
 
-    /// The longest wait that `retry_after` or a refusal may ask for.
+    /// Returns the longest wait that `retry_after` or a refusal may ask for.
     pub fn retry_after_max(&self) -> Duration {
         self.retry_after_max
     }
-
-    /// Whether the layer acts at all.
-    pub fn is_enabled(&self) -> bool {
-        self.enabled
-    }
-
-    pub(crate) fn event_buffer(&self) -> usize {
-        self.event_buffer
-    }
 }
 
-impl Default for RetryConfig {
-    fn default() -> Self {
-        Self::from_settings(&Settings::defaults(Pattern::Retry))
-            .expect("the built-in defaults do not contradict each other")
-    }
-}
-
-/// Builds a [`RetryConfig`]; every problem comes out at [`build`](RetryConfigBuilder::build).
-#[derive(Clone)]
-pub struct RetryConfigBuilder {
-    draft: Draft,
-    interval: Option<Interval>,
+typed_config! {
+    RetryConfig, RetryConfigBuilder, Retry, with interval: Interval = with_interval;
+    /// Sets how many times the call is made at most, the first time included; at least 1, 3 by
+    /// default.
+    max_attempts(attempts: u32) = Value::Integer(attempts.into());
+    /// Sets how long to wait before the next attempt; 500 ms by default, 0 never waits.
+    wait_duration(wait: Duration) = Value::Duration(wait);
+    /// Sets whether the wait grows with every attempt; off by default.
+    enable_exponential_backoff(on: bool) = Value::Bool(on);
+    /// Sets the factor by which the wait grows: above 0; 1.5 by default.
+    exponential_backoff_multiplier(multiplier: f64) = Value::Float(multiplier);
+    /// Sets what the wait grows to at most; without limit by default.
+    exponential_max_wait_duration(max: Duration) = Value::Duration(max);
+    /// Sets whether the wait is spread at random; off by default.
+    enable_randomized_wait(on: bool) = Value::Bool(on);
+    /// Sets by what fraction, up and down, the wait is spread: from 0, below 1; 0.5 by default.
+    randomized_wait_factor(factor: f64) = Value::Float(factor);
+    /// Sets the error kinds that are retried; an empty list, the default, is all but
+    /// `call_not_permitted`.
+    retry_errors(kinds: impl IntoIterator<Item = impl Into<String>>) = kind_list(kinds);
+    /// Sets the error kinds that end the retry; none by default.
+    ignore_errors(kinds: impl IntoIterator<Item = impl Into<String>>) = kind_list(kinds);
+    /// Sets whether a result that still asks for a retry at the end becomes an error; off by default.
+    fail_after_max_attempts(on: bool) = Value::Bool(on);
+    /// Sets the longest wait that `retry_after` or a refusal may ask for; 30 s by default.
+    retry_after_max(max: Duration) = Value::Duration(max);
 }
 
 impl RetryConfigBuilder {
-    /// How many times the call is made at most, the first time included; at least 1.
-    #[must_use]
-    pub fn max_attempts(mut self, attempts: u32) -> Self {
-        self.draft.set("max_attempts", Value::Integer(attempts.into()));
-        self
-    }
-
-    /// How long to wait before the next attempt; 0 is allowed.
-    #[must_use]
-    pub fn wait_duration(mut self, wait: Duration) -> Self {
-        self.draft.set("wait_duration", Value::Duration(wait));
-        self
-    }
-
-    /// Lets the wait grow by `multiplier` with every attempt, to `max` at most.
-    #[must_use]
-    pub fn exponential_backoff(mut self, multiplier: f64, max: Option<Duration>) -> Self {
-        self.draft.set("enable_exponential_backoff", Value::Bool(true));
-        self.draft.set("exponential_backoff_multiplier", Value::Float(multiplier));
-        if let Some(max) = max {
-            self.draft.set("exponential_max_wait_duration", Value::Duration(max));
-        }
-        self
-    }
-
-    /// Spreads the wait by this fraction of it up and down; from 0 to below 1.
-    #[must_use]
-    pub fn randomized_wait(mut self, factor: f64) -> Self {
-        self.draft.set("enable_randomized_wait", Value::Bool(true));
-        self.draft.set("randomized_wait_factor", Value::Float(factor));
-        self
-    }
-
     /// Replaces wait, growth and spread by an interval of the caller's own.
-    #[must_use]
     pub fn interval(mut self, interval: Interval) -> Self {
         self.interval = Some(interval);
         self
     }
-
-    /// The error kinds that are retried; empty is all but `call_not_permitted`.
-    #[must_use]
-    pub fn retry_errors<K: Into<String>>(mut self, kinds: impl IntoIterator<Item = K>) -> Self {
-        self.draft.set("retry_errors", Value::Kinds(kinds.into_iter().map(K::into).collect()));
-        self
-    }
-
-    /// The error kinds that end the retry.
-    #[must_use]
-    pub fn ignore_errors<K: Into<String>>(mut self, kinds: impl IntoIterator<Item = K>) -> Self {
-        self.draft.set("ignore_errors", Value::Kinds(kinds.into_iter().map(K::into).collect()));
-        self
-    }
-
-    /// Whether a result that still asks for a retry at the end becomes an error.
-    #[must_use]
-    pub fn fail_after_max_attempts(mut self, fail: bool) -> Self {
-        self.draft.set("fail_after_max_attempts", Value::Bool(fail));
-        self
-    }
-
-    /// The longest wait that `retry_after` or a refusal may ask for.
-    #[must_use]
-    pub fn retry_after_max(mut self, max: Duration) -> Self {
-        self.draft.set("retry_after_max", Value::Duration(max));
-        self
-    }
-
-    /// Whether the layer acts at all.
-    #[must_use]
-    pub fn enabled(mut self, enabled: bool) -> Self {
-        self.draft.set("enabled", Value::Bool(enabled));
-        self
-    }
-
-    /// Checks everything that was set.
-    ///
-    /// # Errors
-    ///
-    /// Every value that is out of its range, at once.
-    pub fn build(self) -> Result<RetryConfig, ConfigError> {
-        let mut config =
-            RetryConfig::from_settings(&self.draft.finish()?).map_err(ConfigError::new)?;
-        if let Some(interval) = self.interval {
-            let problems = interval.problems();
-            if !problems.is_empty() {
-                return Err(ConfigError::new(problems));
-            }
-            config.interval = interval;
-        }
-        Ok(config)
-    }
 }
 
-impl fmt::Debug for RetryConfigBuilder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RetryConfigBuilder").finish_non_exhaustive()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_configuration_survives_the_way_through_its_builder() {
+        let builder = RetryConfig::builder()
+            .max_attempts(7)
+            .wait_duration(Duration::from_millis(3))
+            .enable_exponential_backoff(true)
+            .exponential_backoff_multiplier(3.0)
+            .exponential_max_wait_duration(Duration::from_secs(1))
+            .enable_randomized_wait(true)
+            .randomized_wait_factor(0.25)
+            .retry_errors(["io"])
+            .ignore_errors(["timeout"])
+            .fail_after_max_attempts(true)
+            .retry_after_max(Duration::from_secs(2))
+            .event_consumer_buffer_size(9)
+            .enabled(false);
+        let config = builder.clone().build().unwrap();
+        assert_eq!(config.to_builder().build().unwrap(), config);
+        let own = builder.interval(Interval::custom(|_| None)).build().unwrap();
+        assert_eq!(own.to_builder().build().unwrap(), own);
+        assert_ne!(own, config);
     }
 }

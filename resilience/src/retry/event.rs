@@ -1,78 +1,73 @@
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, time::Duration};
 
-use crate::events::Event;
+use crate::events::{EventKind, InstanceEvent};
+
+/// Something that happened at a [`Retry`](super::Retry).
+pub type RetryEvent = InstanceEvent<RetryEventKind>;
 
 /// What happened at a [`Retry`](super::Retry).
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct RetryEvent {
-    /// The name of the instance.
-    pub instance: Arc<str>,
-    /// Nanoseconds since the Unix epoch.
-    pub at: u64,
-    /// Attempts so far that asked for another one; 0 for an ignored error.
-    pub attempts: u32,
-    /// The kind of the last error, if there was one.
-    pub error: Option<&'static str>,
-    /// What happened.
-    pub kind: RetryEventKind,
-}
-
-/// The types of a [`RetryEvent`].
+///
+/// `attempts` are those so far that asked for another one. `error` is the kind of the last error,
+/// `None` where there were unwanted results only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RetryEventKind {
-    /// Another attempt comes after this wait.
+    /// Another attempt comes after a wait: `RETRY`.
     Retry {
-        /// The wait before the attempt.
+        /// How many attempts asked for another one.
+        attempts: u32,
+        /// How long the wait is.
         wait: Duration,
+        /// The kind of the last error.
+        error: Option<&'static str>,
     },
-    /// A call succeeded after at least one retry.
-    Success,
-    /// A call failed for good although it was retried as often as allowed.
-    Error,
-    /// An error ended the call because it is not retried.
-    IgnoredError,
+    /// A call succeeded after at least one retry: `SUCCESS`.
+    Success {
+        /// How many attempts asked for another one.
+        attempts: u32,
+        /// The kind of the last error.
+        error: Option<&'static str>,
+    },
+    /// A call failed for good although it was retried as often as allowed: `ERROR`.
+    Error {
+        /// How many attempts asked for another one.
+        attempts: u32,
+        /// The kind of the last error.
+        error: Option<&'static str>,
+    },
+    /// An error ended the call because it is not retried: `IGNORED_ERROR`.
+    IgnoredError {
+        /// The kind of that error.
+        error: Option<&'static str>,
+    },
 }
 
-impl Event for RetryEvent {
+impl EventKind for RetryEventKind {
+    const PATTERN: &'static str = "Retry";
+
     fn type_name(&self) -> &'static str {
-        match self.kind {
-            RetryEventKind::Retry { .. } => "RETRY",
-            RetryEventKind::Success => "SUCCESS",
-            RetryEventKind::Error => "ERROR",
-            RetryEventKind::IgnoredError => "IGNORED_ERROR",
+        match self {
+            Self::Retry { .. } => "RETRY",
+            Self::Success { .. } => "SUCCESS",
+            Self::Error { .. } => "ERROR",
+            Self::IgnoredError { .. } => "IGNORED_ERROR",
         }
     }
 
-    fn created_at_nanos(&self) -> u64 {
-        self.at
-    }
-
-    fn instance(&self) -> &str {
-        &self.instance
-    }
-}
-
-impl fmt::Display for RetryEvent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, attempts) = (&self.instance, self.attempts);
-        let last = self.error.unwrap_or("an unwanted result");
-        match self.kind {
-            RetryEventKind::Retry { wait } => {
-                write!(
-                    f,
-                    "Retry '{name}' waits {wait:?} before attempt {} after {last}",
-                    attempts + 1
-                )
+    fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let last = |error: Option<&'static str>| error.unwrap_or("an unwanted result");
+        match *self {
+            Self::Retry { attempts, wait, error } => {
+                let (next, last) = (attempts + 1, last(error));
+                write!(f, "waits {wait:?} before attempt {next} after {last}")
             }
-            RetryEventKind::Success => {
-                write!(f, "Retry '{name}' succeeded after {attempts} failed attempts, last {last}")
+            Self::Success { attempts, error } => {
+                write!(f, "succeeded after {attempts} failed attempts, last {}", last(error))
             }
-            RetryEventKind::Error => {
-                write!(f, "Retry '{name}' gave up after {attempts} attempts, last {last}")
+            Self::Error { attempts, error } => {
+                write!(f, "gave up after {attempts} attempts, last {}", last(error))
             }
-            RetryEventKind::IgnoredError => write!(f, "Retry '{name}' does not retry {last}"),
+            Self::IgnoredError { error } => write!(f, "does not retry {}", last(error)),
         }
     }
 }

@@ -18,16 +18,24 @@ use crate::config::Problem;
 /// let waits: Vec<_> = (1..=5).map(|attempt| interval.wait(attempt, 0.5).unwrap()).collect();
 /// assert_eq!(waits.iter().map(Duration::as_millis).collect::<Vec<_>>(), [100, 200, 400, 800, 1000]);
 /// ```
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 pub struct Interval {
     base: Base,
     jitter: f64,
     max: Option<Duration>,
 }
 
-type CustomInterval = Arc<dyn Fn(u32) -> Option<Duration> + Send + Sync>;
-
 #[derive(Clone)]
+struct CustomInterval(Arc<dyn Fn(u32) -> Option<Duration> + Send + Sync>);
+
+/// A function equals itself and its clones only.
+impl PartialEq for CustomInterval {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+#[derive(Clone, PartialEq)]
 enum Base {
     Fixed(Duration),
     Exponential { initial: Duration, multiplier: f64 },
@@ -67,12 +75,12 @@ impl Unit {
 const LARGEST: u64 = i64::MAX as u64;
 
 impl Interval {
-    /// The same wait before every attempt.
+    /// Waits equally long before every attempt.
     pub fn fixed(wait: Duration) -> Self {
         Self { base: Base::Fixed(wait), jitter: 0.0, max: None }
     }
 
-    /// A wait that starts at `initial` and is multiplied for every further attempt.
+    /// Waits `initial` at first, and `multiplier` times as long before every further attempt.
     ///
     /// As in Resilience4j it is cut to whole milliseconds at each step, unless `initial` is not
     /// whole milliseconds itself. A multiplier below 1 lets the wait decay.
@@ -80,9 +88,9 @@ impl Interval {
         Self { base: Base::Exponential { initial, multiplier }, jitter: 0.0, max: None }
     }
 
-    /// A wait of the caller's choice; the attempt is counted from 1. `None` ends the retry.
+    /// Waits as the caller chooses; the attempt is counted from 1. `None` ends the retry.
     pub fn custom(wait: impl Fn(u32) -> Option<Duration> + Send + Sync + 'static) -> Self {
-        Self { base: Base::Custom(Arc::new(wait)), jitter: 0.0, max: None }
+        Self { base: Base::Custom(CustomInterval(Arc::new(wait))), jitter: 0.0, max: None }
     }
 
     /// Spreads each wait by this fraction of it up and down, 0 to 1; a configuration refuses any
@@ -93,7 +101,7 @@ impl Interval {
         self
     }
 
-    /// No wait is longer than this.
+    /// Bounds every wait.
     #[must_use]
     pub fn max(mut self, max: Duration) -> Self {
         self.max = Some(max);
@@ -120,14 +128,14 @@ impl Interval {
         problems
     }
 
-    /// The wait after the failed attempt `attempt`, counted from 1; `None` ends the retry.
+    /// Returns the wait after the failed attempt `attempt`, counted from 1; `None` ends the retry.
     ///
     /// `random` is a number from 0 up to but not including 1; without jitter it plays no part.
     pub fn wait(&self, attempt: u32, random: f64) -> Option<Duration> {
         let (base, multiplier) = match &self.base {
             Base::Fixed(wait) => (*wait, 1.0),
             Base::Exponential { initial, multiplier } => (*initial, *multiplier),
-            Base::Custom(wait) => (wait(attempt)?, 1.0),
+            Base::Custom(wait) => ((wait.0)(attempt)?, 1.0),
         };
         let unit = Unit::of([base].into_iter().chain(self.max));
         let max = self.max.map_or(LARGEST, |max| unit.count(max));

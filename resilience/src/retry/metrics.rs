@@ -1,6 +1,8 @@
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::counter::Counter;
 
-/// How calls through a [`Retry`](super::Retry) ended so far. All numbers only grow.
+/// Tells how calls through a [`Retry`](super::Retry) ended since the instance was made.
+///
+/// Numbers that only grow: of calls, and of attempts in `total_calls`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RetryMetrics {
@@ -24,19 +26,6 @@ pub(super) struct Counters {
     pub(super) failed_without_retry: Counter,
     pub(super) failed_with_retry: Counter,
     pub(super) total_calls: Counter,
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Counter(AtomicU64);
-
-impl Counter {
-    pub(super) fn increment(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-
-    fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
 }
 
 impl Counters {

@@ -8,17 +8,17 @@
 //! attempt is one full pass through the others, and none of their permits is held during a wait.
 
 mod config;
+// Decides after each attempt whether its outcome stands, or after what wait another one comes.
 mod engine;
 mod event;
+mod instance;
 mod interval;
 mod metrics;
-#[allow(clippy::module_inception)] // every pattern keeps its shell in a file of the type's name
-mod retry;
 
 pub use config::{RetryConfig, RetryConfigBuilder};
 pub use event::{RetryEvent, RetryEventKind};
+pub use instance::Retry;
 pub use interval::Interval;
 pub use metrics::RetryMetrics;
-pub use retry::Retry;
 
 pub(crate) use engine::{Failure, Progress, Step};

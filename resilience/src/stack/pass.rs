@@ -56,7 +56,7 @@ impl Pass {
     pub async fn admit(&mut self) -> Result<(), Error> {
         let now = self.layers.clock.now();
         if let Some(breaker) = self.breaker() {
-            let admission = breaker.enter(now)?;
+            let admission = breaker.begin(now)?;
             self.admission = Some(admission);
         }
         if let Some(limiter) = self.layers.rate_limiter.as_ref().filter(|l| l.is_enabled())
@@ -108,7 +108,7 @@ impl Pass {
             // The rules are the user's and may panic: the admission stays in its place meanwhile.
             let report = rules.report(&outcome, || breaker.config());
             if let Some(admission) = self.admission.take() {
-                breaker.exit(admission, report, self.layers.clock.now());
+                breaker.end(admission, report, self.layers.clock.now());
             }
         }
         match (&self.layers.retry, &mut self.progress) {
@@ -136,7 +136,7 @@ impl Drop for Pass {
         {
             let now = self.layers.clock.now();
             if self.polling {
-                breaker.exit(admission, Report::panic(), now);
+                breaker.end(admission, Report::panic(), now);
             } else {
                 breaker.cancel(admission, now);
             }

@@ -64,7 +64,7 @@ impl<B: Body> Future for Protect<'_, B> {
             if let (Some(_), Some(limiter)) =
                 (this.deadline.as_ref().as_pin_ref(), &this.pass.layers().time_limiter)
             {
-                limiter.in_time(result.is_ok());
+                limiter.end(result.is_ok());
             }
             return Poll::Ready(result);
         }
@@ -73,7 +73,7 @@ impl<B: Body> Future for Protect<'_, B> {
             (this.deadline.as_mut().as_pin_mut(), &layers.time_limiter)
             && deadline.as_mut().poll(&layers.clock, cx).is_ready()
         {
-            let timed_out = limiter.expired(deadline.limit());
+            let timed_out = limiter.expire(deadline.limit());
             return Poll::Ready(Err(CallError::Resilience(timed_out.into())));
         }
         Poll::Pending

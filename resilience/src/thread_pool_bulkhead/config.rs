@@ -1,10 +1,10 @@
 use std::time::Duration;
 
-use resilience_settings::{Pattern, Value};
+use resilience_settings::Value;
 
-use crate::config::{ConfigError, Draft, Origin, Problem, Settings};
+use crate::config::{Origin, Problem, Settings, typed_config};
 
-/// The checked settings of a thread-pool bulkhead.
+/// The checked settings of a [`ThreadPoolBulkhead`](super::ThreadPoolBulkhead).
 ///
 /// | setting | default | range |
 /// |---|---|---|
@@ -42,11 +42,6 @@ pub struct ThreadPoolBulkheadConfig {
 }
 
 impl ThreadPoolBulkheadConfig {
-    /// Starts from the defaults.
-    pub fn builder() -> ThreadPoolBulkheadConfigBuilder {
-        ThreadPoolBulkheadConfigBuilder { draft: Draft::new(Pattern::ThreadPoolBulkhead) }
-    }
-
     /// Starts from these settings.
     pub fn to_builder(&self) -> ThreadPoolBulkheadConfigBuilder {
         Self::builder()
@@ -83,97 +78,39 @@ impl ThreadPoolBulkheadConfig {
         })
     }
 
-    /// How many threads are started before calls queue.
+    /// Returns how many threads are started before calls queue.
     pub fn core_thread_pool_size(&self) -> u32 {
         self.core_thread_pool_size
     }
 
-    /// How many threads run at most once the queue is full.
+    /// Returns how many threads run at most once the queue is full.
     pub fn max_thread_pool_size(&self) -> u32 {
         self.max_thread_pool_size
     }
 
-    /// How many calls wait for a thread.
+    /// Returns how many calls wait for a thread.
     pub fn queue_capacity(&self) -> u32 {
         self.queue_capacity
     }
 
-    /// How long a thread above the core size stays idle before it ends.
+    /// Returns how long a thread above the core size stays idle before it ends.
     pub fn keep_alive_duration(&self) -> Duration {
         self.keep_alive_duration
     }
-
-    /// How many recent events the bulkhead keeps.
-    pub fn event_consumer_buffer_size(&self) -> usize {
-        self.event_consumer_buffer_size as usize
-    }
-
-    /// Whether the bulkhead acts; with a disabled one, every call gets a thread of its own,
-    /// those that are queued included.
-    pub fn is_enabled(&self) -> bool {
-        self.enabled
-    }
 }
 
-impl Default for ThreadPoolBulkheadConfig {
-    fn default() -> Self {
-        Self::builder().build().expect("the table of settings has valid defaults")
-    }
-}
-
-/// Collects the settings of a thread-pool bulkhead.
-#[derive(Debug, Clone)]
-#[must_use = "a builder does nothing until `build`"]
-pub struct ThreadPoolBulkheadConfigBuilder {
-    draft: Draft,
-}
-
-impl ThreadPoolBulkheadConfigBuilder {
-    /// How many threads are started before calls queue, 1 to 4,096; by default one less than there
-    /// are processors, at least 1.
-    pub fn core_thread_pool_size(self, threads: u32) -> Self {
-        self.set("core_thread_pool_size", Value::Integer(threads.into()))
-    }
-
-    /// How many threads run at most once the queue is full, at least the core size and at most
+typed_config! {
+    ThreadPoolBulkheadConfig, ThreadPoolBulkheadConfigBuilder, ThreadPoolBulkhead;
+    /// Sets how many threads are started before calls queue, 1 to 4,096; by default one less than
+    /// there are processors, at least 1.
+    core_thread_pool_size(threads: u32) = Value::Integer(threads.into());
+    /// Sets how many threads run at most once the queue is full, at least the core size and at most
     /// 4,096; by default as many as there are processors.
-    pub fn max_thread_pool_size(self, threads: u32) -> Self {
-        self.set("max_thread_pool_size", Value::Integer(threads.into()))
-    }
-
-    /// How many calls wait for a thread, up to 1,000,000; 100 by default, 0 hands over directly.
-    pub fn queue_capacity(self, calls: u32) -> Self {
-        self.set("queue_capacity", Value::Integer(calls.into()))
-    }
-
-    /// How long a thread above the core size stays idle before it ends; 20 ms by default.
-    pub fn keep_alive_duration(self, keep_alive: Duration) -> Self {
-        self.set("keep_alive_duration", Value::Duration(keep_alive))
-    }
-
-    /// How many recent events the bulkhead keeps, at least 1; 100 by default.
-    pub fn event_consumer_buffer_size(self, events: u32) -> Self {
-        self.set("event_consumer_buffer_size", Value::Integer(events.into()))
-    }
-
-    /// Whether the bulkhead acts; true by default.
-    pub fn enabled(self, enabled: bool) -> Self {
-        self.set("enabled", Value::Bool(enabled))
-    }
-
-    /// Checks the settings.
-    ///
-    /// # Errors
-    ///
-    /// Every setting that is out of its range, or a maximum below the core size.
-    pub fn build(self) -> Result<ThreadPoolBulkheadConfig, ConfigError> {
-        ThreadPoolBulkheadConfig::from_settings(&self.draft.finish()?).map_err(ConfigError::new)
-    }
-
-    fn set(mut self, key: &str, value: Value) -> Self {
-        self.draft.set(key, value);
-        self
-    }
+    max_thread_pool_size(threads: u32) = Value::Integer(threads.into());
+    /// Sets how many calls wait for a thread, up to 1,000,000; 100 by default, 0 hands over directly.
+    queue_capacity(calls: u32) = Value::Integer(calls.into());
+    /// Sets how long a thread above the core size stays idle before it ends; 20 ms by default.
+    keep_alive_duration(keep_alive: Duration) = Value::Duration(keep_alive);
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::{
 
 use parking_lot::Mutex;
 
-use super::pool::ThreadPoolBulkhead;
+use super::instance::ThreadPoolBulkhead;
 use crate::BulkheadFull;
 
 /// What a thread of the pool runs.

@@ -13,17 +13,20 @@
 //! hands over directly. A thread above the core size ends when it has been idle for
 //! `keep_alive_duration`.
 //!
+//! A disabled bulkhead gives every call a thread of its own, those that are queued included.
+//!
 //! The threads end once the last handle of the instance is gone. Dropping it never blocks.
 
 mod config;
+// Decides whether a call gets a thread, a place in the queue or neither.
 mod engine;
+mod instance;
 mod job;
 mod metrics;
-mod pool;
 mod worker;
 
 pub use config::{ThreadPoolBulkheadConfig, ThreadPoolBulkheadConfigBuilder};
+pub use instance::ThreadPoolBulkhead;
 pub use metrics::ThreadPoolBulkheadMetrics;
-pub use pool::ThreadPoolBulkhead;
 
 pub(crate) use job::Job;

@@ -8,7 +8,7 @@ use std::{
     time::Instant,
 };
 
-use super::{engine::Next, job::Task, pool::Shared};
+use super::{engine::Next, instance::Shared, job::Task};
 use crate::bulkhead::BulkheadEventKind;
 
 /// Starts a thread that takes its first task from the engine.
@@ -62,9 +62,9 @@ fn wait_for_task(shared: &Shared) -> Option<Box<dyn Task>> {
     loop {
         if let Some(task) = state.engine.take() {
             state.permitted += 1;
-            let observed = shared.note(BulkheadEventKind::CallPermitted);
+            let noted = shared.note(BulkheadEventKind::CallPermitted);
             drop(state);
-            shared.deliver_if(observed);
+            shared.events.deliver_if(noted);
             return Some(task);
         }
         if state.closed {
@@ -92,14 +92,14 @@ fn wait_for_task(shared: &Shared) -> Option<Box<dyn Task>> {
 fn end_task(shared: &Shared) -> Next<Box<dyn Task>> {
     let mut state = shared.state.lock();
     state.finished += 1;
-    let mut observed = shared.note(BulkheadEventKind::CallFinished);
+    let mut noted = shared.note(BulkheadEventKind::CallFinished);
     let next = state.engine.next();
     if matches!(next, Next::Run(_)) {
         state.permitted += 1;
-        observed |= shared.note(BulkheadEventKind::CallPermitted);
+        noted |= shared.note(BulkheadEventKind::CallPermitted);
     }
     drop(state);
-    shared.deliver_if(observed);
+    shared.events.deliver_if(noted);
     next
 }
 

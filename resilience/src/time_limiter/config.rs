@@ -1,17 +1,17 @@
 use std::time::Duration;
 
-use resilience_settings::{Pattern, Value};
+use resilience_settings::Value;
 
-use crate::config::{ConfigError, Draft, Problem, Settings};
+use crate::config::{Problem, Settings, typed_config};
 
 /// The checked settings of a [`TimeLimiter`](super::TimeLimiter).
 ///
-/// | setting | default |
-/// | --- | --- |
-/// | `timeout_duration` | 1 s |
-/// | `cancel_running_future` | true |
-/// | `event_consumer_buffer_size` | 100 |
-/// | `enabled` | true |
+/// | setting | default | range |
+/// |---|---|---|
+/// | `timeout_duration` | 1 s | above 0 |
+/// | `cancel_running_future` | true | |
+/// | `event_consumer_buffer_size` | 100 | 1 to 100,000 |
+/// | `enabled` | true | |
 ///
 /// # Examples
 ///
@@ -24,87 +24,68 @@ use crate::config::{ConfigError, Draft, Problem, Settings};
 /// assert!(TimeLimiterConfig::builder().timeout_duration(Duration::ZERO).build().is_err());
 /// # Ok::<(), resilience::ConfigError>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimeLimiterConfig {
-    timeout: Duration,
+    timeout_duration: Duration,
     cancel_running_future: bool,
-    event_buffer: usize,
+    event_consumer_buffer_size: u32,
     enabled: bool,
 }
 
 impl TimeLimiterConfig {
-    /// Starts from the defaults.
-    pub fn builder() -> TimeLimiterConfigBuilder {
-        TimeLimiterConfigBuilder { draft: Draft::new(Pattern::TimeLimiter) }
+    /// Starts from these settings.
+    pub fn to_builder(&self) -> TimeLimiterConfigBuilder {
+        Self::builder()
+            .timeout_duration(self.timeout_duration)
+            .cancel_running_future(self.cancel_running_future)
+            .event_consumer_buffer_size(self.event_consumer_buffer_size)
+            .enabled(self.enabled)
     }
 
-    /// Reads checked settings.
-    // The same shape for every pattern; the time limiter has no rule between two keys.
-    #[allow(clippy::unnecessary_wraps)]
+    /// Fails for nothing at present: no two keys of a time limiter contradict each other.
+    #[expect(clippy::unnecessary_wraps, reason = "every pattern's settings are read the same way")]
     pub(crate) fn from_settings(settings: &Settings) -> Result<Self, Vec<Problem>> {
         Ok(Self {
-            timeout: settings.duration("timeout_duration"),
+            timeout_duration: settings.duration("timeout_duration"),
             cancel_running_future: settings.bool("cancel_running_future"),
-            event_buffer: settings.u32("event_consumer_buffer_size") as usize,
+            event_consumer_buffer_size: settings.u32("event_consumer_buffer_size"),
             enabled: settings.bool("enabled"),
         })
     }
 
-    /// How long a call may take, its wait for a bulkhead slot included.
+    /// Returns how long a call may take, its wait for a bulkhead slot included.
     pub fn timeout_duration(&self) -> Duration {
-        self.timeout
+        self.timeout_duration
     }
 
-    /// Whether a call that timed out is cancelled; `false` needs `detach` at the function.
+    /// Returns whether a call that timed out is cancelled; `false` needs `detach` at the function.
     pub fn cancel_running_future(&self) -> bool {
         self.cancel_running_future
     }
-
-    /// Whether the layer acts at all.
-    pub fn is_enabled(&self) -> bool {
-        self.enabled
-    }
-
-    pub(crate) fn event_buffer(&self) -> usize {
-        self.event_buffer
-    }
 }
 
-impl Default for TimeLimiterConfig {
-    fn default() -> Self {
-        Self::from_settings(&Settings::defaults(Pattern::TimeLimiter))
-            .expect("the built-in defaults do not contradict each other")
-    }
+typed_config! {
+    TimeLimiterConfig, TimeLimiterConfigBuilder, TimeLimiter;
+    /// Sets how long a call may take, its wait for a bulkhead slot included; above 0, 1 s by default.
+    timeout_duration(timeout: Duration) = Value::Duration(timeout);
+    /// Sets whether a call that timed out is cancelled; true by default, `false` needs `detach` at the
+    /// function.
+    cancel_running_future(cancel: bool) = Value::Bool(cancel);
 }
 
-/// Builds a [`TimeLimiterConfig`]; every problem comes out at
-/// [`build`](TimeLimiterConfigBuilder::build).
-#[derive(Debug, Clone)]
-pub struct TimeLimiterConfigBuilder {
-    draft: Draft,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl TimeLimiterConfigBuilder {
-    /// How long a call may take, its wait for a bulkhead slot included; above 0.
-    #[must_use]
-    pub fn timeout_duration(mut self, timeout: Duration) -> Self {
-        self.draft.set("timeout_duration", Value::Duration(timeout));
-        self
-    }
-
-    /// Whether the layer acts at all.
-    #[must_use]
-    pub fn enabled(mut self, enabled: bool) -> Self {
-        self.draft.set("enabled", Value::Bool(enabled));
-        self
-    }
-
-    /// Checks everything that was set.
-    ///
-    /// # Errors
-    ///
-    /// Every value that is out of its range, at once.
-    pub fn build(self) -> Result<TimeLimiterConfig, ConfigError> {
-        TimeLimiterConfig::from_settings(&self.draft.finish()?).map_err(ConfigError::new)
+    #[test]
+    fn a_configuration_survives_the_way_through_its_builder() {
+        let config = TimeLimiterConfig::builder()
+            .timeout_duration(Duration::from_millis(2))
+            .cancel_running_future(false)
+            .event_consumer_buffer_size(9)
+            .enabled(false)
+            .build()
+            .unwrap();
+        assert_eq!(config.to_builder().build().unwrap(), config);
     }
 }

@@ -1,6 +1,8 @@
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::counter::Counter;
 
-/// How calls through a [`TimeLimiter`](super::TimeLimiter) ended so far. All numbers only grow.
+/// Tells how calls through a [`TimeLimiter`](super::TimeLimiter) ended since the instance was made.
+///
+/// Numbers of calls that only grow.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TimeLimiterMetrics {
@@ -14,17 +16,17 @@ pub struct TimeLimiterMetrics {
 
 #[derive(Debug, Default)]
 pub(super) struct Counters {
-    pub(super) successful: AtomicU64,
-    pub(super) failed: AtomicU64,
-    pub(super) timeout: AtomicU64,
+    pub(super) successful: Counter,
+    pub(super) failed: Counter,
+    pub(super) timeout: Counter,
 }
 
 impl Counters {
     pub(super) fn snapshot(&self) -> TimeLimiterMetrics {
         TimeLimiterMetrics {
-            successful: self.successful.load(Ordering::Relaxed),
-            failed: self.failed.load(Ordering::Relaxed),
-            timeout: self.timeout.load(Ordering::Relaxed),
+            successful: self.successful.get(),
+            failed: self.failed.get(),
+            timeout: self.timeout.get(),
         }
     }
 }

@@ -7,14 +7,15 @@
 
 mod config;
 mod deadline;
+// Decides how much time a call has left.
+mod engine;
 mod event;
-
-mod limiter;
+mod instance;
 mod metrics;
 
 pub use config::{TimeLimiterConfig, TimeLimiterConfigBuilder};
 pub use event::{TimeLimiterEvent, TimeLimiterEventKind};
-pub use limiter::TimeLimiter;
+pub use instance::TimeLimiter;
 pub use metrics::TimeLimiterMetrics;
 
 pub(crate) use deadline::Deadline;

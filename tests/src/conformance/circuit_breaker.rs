@@ -11,6 +11,7 @@ use resilience::{
         CircuitBreakerConfigBuilder, CircuitBreakerEvent, CircuitBreakerEventKind,
         IllegalTransition, SlidingWindowType, State,
     },
+    events::Event,
 };
 use serde_json::Value;
 
@@ -254,7 +255,7 @@ fn millis(value: &Value, field: &str) -> Duration {
 }
 
 fn describe(event: &CircuitBreakerEvent) -> String {
-    let name = event.kind.type_name().to_lowercase();
+    let name = event.type_name().to_lowercase();
     match event.kind {
         CircuitBreakerEventKind::StateTransition { from, to, .. } => format!("{name}:{from}->{to}"),
         CircuitBreakerEventKind::FailureRateExceeded { rate }

@@ -148,7 +148,7 @@ impl Replay {
 }
 
 fn recorded_form(event: &RateLimiterEvent) -> String {
-    match event.kind() {
+    match event.kind {
         RateLimiterEventKind::SuccessfulAcquire { permits } => format!("success:{permits}"),
         RateLimiterEventKind::FailedAcquire { permits } => format!("failure:{permits}"),
         // Resilience4j tells only what was owed, never what it took.

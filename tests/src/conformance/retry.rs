@@ -150,23 +150,27 @@ fn run<F: Future>(call: F, hand: &ManualClock) -> F::Output {
 
 fn wait_ms(event: &RetryEvent) -> Option<u64> {
     match event.kind {
-        RetryEventKind::Retry { wait } => u64::try_from(wait.as_millis()).ok(),
+        RetryEventKind::Retry { wait, .. } => u64::try_from(wait.as_millis()).ok(),
         _ => None,
     }
 }
 
 /// An event in the recording's form.
 fn write(event: &RetryEvent, exhausted_on_results: bool) -> String {
-    let attempts = event.attempts;
-    let last = event.error.unwrap_or("none");
+    let last = |error: Option<&'static str>| error.unwrap_or("none");
     match event.kind {
-        RetryEventKind::Retry { wait } => format!("retry:{attempts}:{}:{last}", wait.as_millis()),
-        RetryEventKind::Success => format!("success:{attempts}:{last}"),
-        RetryEventKind::Error if exhausted_on_results && event.error.is_none() => {
+        RetryEventKind::Retry { attempts, wait, error } => {
+            format!("retry:{attempts}:{}:{}", wait.as_millis(), last(error))
+        }
+        RetryEventKind::Success { attempts, error } => {
+            format!("success:{attempts}:{}", last(error))
+        }
+        RetryEventKind::Error { attempts, error: None } if exhausted_on_results => {
             format!("error:{attempts}:max_retries")
         }
-        RetryEventKind::Error => format!("error:{attempts}:{last}"),
-        RetryEventKind::IgnoredError => format!("ignored_error:{attempts}:{last}"),
+        RetryEventKind::Error { attempts, error } => format!("error:{attempts}:{}", last(error)),
+        // Resilience4j counts no attempt for it.
+        RetryEventKind::IgnoredError { error } => format!("ignored_error:0:{}", last(error)),
         _ => format!("{event:?}"),
     }
 }

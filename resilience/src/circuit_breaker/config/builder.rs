@@ -1,35 +1,15 @@
 use std::time::Duration;
 
-use resilience_settings::{Pattern, Value};
+use resilience_settings::Value;
 
 use super::{CircuitBreakerConfig, FailureCounting, HalfOpenEvaluation, SlidingWindowType};
 use crate::{
     circuit_breaker::State,
-    config::{ConfigError, Draft},
+    config::{kind_list, typed_config},
 };
 
-/// Builds a [`CircuitBreakerConfig`]; the type's documentation lists defaults and ranges.
-#[derive(Debug, Clone)]
-#[must_use]
-pub struct CircuitBreakerConfigBuilder {
-    draft: Draft,
-}
-
-macro_rules! setters {
-    ($($(#[$doc:meta])* $name:ident($value:ident: $type:ty) = $convert:expr;)*) => {
-        impl CircuitBreakerConfigBuilder {
-            $(
-                $(#[$doc])*
-                pub fn $name(mut self, $value: $type) -> Self {
-                    self.draft.set(stringify!($name), $convert);
-                    self
-                }
-            )*
-        }
-    };
-}
-
-setters! {
+typed_config! {
+    CircuitBreakerConfig, CircuitBreakerConfigBuilder, CircuitBreaker;
     /// Sets the percentage of failed calls from which the breaker opens: above 0, up to 100; 50 by
     /// default.
     failure_rate_threshold(percent: f64) = Value::Float(percent);
@@ -71,6 +51,12 @@ setters! {
     enable_randomized_wait(on: bool) = Value::Bool(on);
     /// Sets by what fraction, up and down, the open time is spread: from 0, below 1; 0.5 by default.
     randomized_wait_factor(factor: f64) = Value::Float(factor);
+    /// Sets the error kinds that count as failures; an empty list, the default, is all of them.
+    ///
+    /// With a list, errors that are not on it count as successes, also those of no known kind.
+    record_errors(kinds: impl IntoIterator<Item = impl Into<String>>) = kind_list(kinds);
+    /// Sets the error kinds that count neither as failure nor as success; none by default.
+    ignore_errors(kinds: impl IntoIterator<Item = impl Into<String>>) = kind_list(kinds);
     /// Sets when a half-open breaker decides; eagerly by default.
     half_open_evaluation(evaluation: HalfOpenEvaluation) =
         Value::Word(evaluation.as_str().to_owned());
@@ -90,31 +76,9 @@ setters! {
     /// Sets the longest time for which an error may ask the breaker to open, from 1 ms; 10 min by
     /// default.
     open_for_max(max: Duration) = Value::Duration(max);
-    /// Sets how many recent events the breaker keeps: 1 to 100,000; 100 by default.
-    event_consumer_buffer_size(events: u32) = Value::Integer(events.into());
-    /// Sets whether the breaker acts at all; on by default.
-    enabled(on: bool) = Value::Bool(on);
 }
 
 impl CircuitBreakerConfigBuilder {
-    pub(super) fn new() -> Self {
-        Self { draft: Draft::new(Pattern::CircuitBreaker) }
-    }
-
-    /// Sets the error kinds that count as failures; an empty list, the default, is all of them.
-    ///
-    /// With a list, errors that are not on it count as successes, also those of no known kind.
-    pub fn record_errors<K: Into<String>>(mut self, kinds: impl IntoIterator<Item = K>) -> Self {
-        self.draft.set("record_errors", list(kinds));
-        self
-    }
-
-    /// Sets the error kinds that count neither as failure nor as success; none by default.
-    pub fn ignore_errors<K: Into<String>>(mut self, kinds: impl IntoIterator<Item = K>) -> Self {
-        self.draft.set("ignore_errors", list(kinds));
-        self
-    }
-
     /// Sets how many failures in a row open the breaker for each error kind.
     ///
     /// The entry `default` is for all kinds that are not listed; without it they share 5.
@@ -126,17 +90,4 @@ impl CircuitBreakerConfigBuilder {
         self.draft.set("consecutive_failures", Value::Counts(limits));
         self
     }
-
-    /// Checks all values.
-    ///
-    /// # Errors
-    ///
-    /// Every value that is out of range, or else every pair of values that contradict each other.
-    pub fn build(self) -> Result<CircuitBreakerConfig, ConfigError> {
-        CircuitBreakerConfig::from_settings(&self.draft.finish()?).map_err(ConfigError::new)
-    }
-}
-
-fn list<K: Into<String>>(kinds: impl IntoIterator<Item = K>) -> Value {
-    Value::Kinds(kinds.into_iter().map(Into::into).collect())
 }

@@ -5,7 +5,7 @@ mod words;
 
 use std::{sync::Arc, time::Duration};
 
-use resilience_settings::{Pattern, Value};
+use resilience_settings::Value;
 
 pub use builder::CircuitBreakerConfigBuilder;
 pub use words::{FailureCounting, HalfOpenEvaluation, SlidingWindowType};
@@ -18,10 +18,10 @@ use crate::{
     kind::is_listed,
 };
 
-/// How a circuit breaker decides. Checked when it is made, and cheap to clone.
+/// The checked settings of a [`CircuitBreaker`](super::CircuitBreaker).
 ///
-/// | setting | default | allowed |
-/// | --- | --- | --- |
+/// | setting | default | range |
+/// |---|---|---|
 /// | `failure_rate_threshold` | 50 % | above 0, up to 100 |
 /// | `slow_call_rate_threshold` | 100 % | above 0, up to 100 |
 /// | `slow_call_duration_threshold` | 60 s | from 1 ns |
@@ -66,6 +66,7 @@ use crate::{
 /// # Ok::<(), resilience::config::ConfigError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of its own")]
 pub struct CircuitBreakerConfig {
     failure_rate_threshold: f32,
     slow_call_rate_threshold: f32,
@@ -79,6 +80,12 @@ pub struct CircuitBreakerConfig {
     transition_to_state_after_wait_duration: State,
     initial_state: State,
     automatic_transition_from_open_to_half_open_enabled: bool,
+    enable_exponential_backoff: bool,
+    exponential_backoff_multiplier: f64,
+    exponential_max_wait_duration_in_open_state: Option<Duration>,
+    enable_randomized_wait: bool,
+    randomized_wait_factor: f64,
+    /// What the settings of the wait come to.
     pub(super) open_wait: OpenWait,
     record_errors: Arc<[String]>,
     ignore_errors: Arc<[String]>,
@@ -89,7 +96,7 @@ pub struct CircuitBreakerConfig {
     pub(super) failure_streaks: FailureStreaks,
     probe_lease: Duration,
     open_for_max: Duration,
-    event_consumer_buffer_size: usize,
+    event_consumer_buffer_size: u32,
     enabled: bool,
 }
 
@@ -107,17 +114,53 @@ const OTHER_KINDS: &str = "default";
 /// What a mapping of `consecutive_failures` without [`OTHER_KINDS`] leaves those at.
 const DEFAULT_CONSECUTIVE_FAILURES: u32 = 5;
 
-impl Default for CircuitBreakerConfig {
-    fn default() -> Self {
-        let defaults = Settings::defaults(Pattern::CircuitBreaker);
-        Self::from_settings(&defaults).expect("the defaults of the key table fit together")
-    }
-}
-
 impl CircuitBreakerConfig {
-    /// Returns a builder that starts from the defaults.
-    pub fn builder() -> CircuitBreakerConfigBuilder {
-        CircuitBreakerConfigBuilder::new()
+    /// Starts from these settings.
+    pub fn to_builder(&self) -> CircuitBreakerConfigBuilder {
+        let mut builder = Self::builder()
+            .failure_rate_threshold(self.failure_rate_threshold.into())
+            .slow_call_rate_threshold(self.slow_call_rate_threshold.into())
+            .slow_call_duration_threshold(self.slow_call_duration_threshold())
+            .sliding_window_type(self.sliding_window_type)
+            .sliding_window_size(self.sliding_window_size)
+            .minimum_number_of_calls(self.minimum_number_of_calls)
+            .permitted_number_of_calls_in_half_open_state(
+                self.permitted_number_of_calls_in_half_open_state,
+            )
+            .wait_duration_in_open_state(self.wait_duration_in_open_state)
+            .max_wait_duration_in_half_open_state(self.max_wait_duration_in_half_open_state)
+            .transition_to_state_after_wait_duration(self.transition_to_state_after_wait_duration)
+            .initial_state(self.initial_state)
+            .automatic_transition_from_open_to_half_open_enabled(
+                self.automatic_transition_from_open_to_half_open_enabled,
+            )
+            .enable_exponential_backoff(self.enable_exponential_backoff)
+            .exponential_backoff_multiplier(self.exponential_backoff_multiplier)
+            .enable_randomized_wait(self.enable_randomized_wait)
+            .randomized_wait_factor(self.randomized_wait_factor)
+            .record_errors(&*self.record_errors)
+            .ignore_errors(&*self.ignore_errors)
+            .half_open_evaluation(self.half_open_evaluation)
+            .failure_counting(self.failure_counting)
+            .probe_lease(self.probe_lease)
+            .open_for_max(self.open_for_max)
+            .event_consumer_buffer_size(self.event_consumer_buffer_size)
+            .enabled(self.enabled);
+        if let Some(max) = self.exponential_max_wait_duration_in_open_state {
+            builder = builder.exponential_max_wait_duration_in_open_state(max);
+        }
+        if let Some(percent) = self.half_open_failure_rate_threshold {
+            builder = builder.half_open_failure_rate_threshold(percent.into());
+        }
+        if let Some(successes) = self.half_open_success_threshold {
+            builder = builder.half_open_success_threshold(successes);
+        }
+        let FailureStreaks { of_kinds, others } = &self.failure_streaks;
+        if of_kinds.is_empty() {
+            return builder.consecutive_failures(*others);
+        }
+        let of_kinds = of_kinds.iter().map(|(kind, limit)| (&**kind, *limit));
+        builder.consecutive_failures_by_kind(of_kinds.chain([(OTHER_KINDS, *others)]))
     }
 
     /// Checks what no single key can: that the values fit together.
@@ -164,6 +207,22 @@ impl CircuitBreakerConfig {
         let sliding_window_type = SlidingWindowType::of(settings.word("sliding_window_type"));
         let sliding_window_size = settings.u32("sliding_window_size");
         let wait_duration_in_open_state = settings.duration("wait_duration_in_open_state");
+        let exponential_backoff_multiplier = float(settings, "exponential_backoff_multiplier");
+        let exponential_max_wait_duration_in_open_state =
+            settings.optional_duration("exponential_max_wait_duration_in_open_state");
+        let randomized_wait_factor = float(settings, "randomized_wait_factor");
+        let wait = millis(wait_duration_in_open_state);
+        let open_wait = if exponential {
+            OpenWait::Exponential {
+                initial: wait,
+                multiplier: exponential_backoff_multiplier,
+                max: exponential_max_wait_duration_in_open_state.map_or(u64::MAX, millis),
+            }
+        } else if randomized {
+            OpenWait::Randomized { wait, factor: randomized_wait_factor }
+        } else {
+            OpenWait::Fixed { wait }
+        };
         Ok(Self {
             failure_rate_threshold,
             slow_call_rate_threshold,
@@ -182,7 +241,12 @@ impl CircuitBreakerConfig {
             initial_state: state(settings, "initial_state"),
             automatic_transition_from_open_to_half_open_enabled: settings
                 .bool("automatic_transition_from_open_to_half_open_enabled"),
-            open_wait: open_wait(settings, wait_duration_in_open_state, exponential, randomized),
+            enable_exponential_backoff: exponential,
+            exponential_backoff_multiplier,
+            exponential_max_wait_duration_in_open_state,
+            enable_randomized_wait: randomized,
+            randomized_wait_factor,
+            open_wait,
             record_errors: settings.kinds("record_errors").into(),
             ignore_errors: settings.kinds("ignore_errors").into(),
             half_open_evaluation: HalfOpenEvaluation::of(settings.word("half_open_evaluation")),
@@ -192,7 +256,7 @@ impl CircuitBreakerConfig {
             failure_streaks: failure_streaks(settings),
             probe_lease: settings.duration("probe_lease"),
             open_for_max: settings.duration("open_for_max"),
-            event_consumer_buffer_size: settings.u32("event_consumer_buffer_size") as usize,
+            event_consumer_buffer_size: settings.u32("event_consumer_buffer_size"),
             enabled: settings.bool("enabled"),
         })
     }
@@ -262,6 +326,31 @@ impl CircuitBreakerConfig {
         self.automatic_transition_from_open_to_half_open_enabled
     }
 
+    /// Returns whether the open time grows with every failed recovery.
+    pub fn enable_exponential_backoff(&self) -> bool {
+        self.enable_exponential_backoff
+    }
+
+    /// Returns the factor by which the open time grows.
+    pub fn exponential_backoff_multiplier(&self) -> f64 {
+        self.exponential_backoff_multiplier
+    }
+
+    /// Returns what the open time grows to at most; `None` is without limit.
+    pub fn exponential_max_wait_duration_in_open_state(&self) -> Option<Duration> {
+        self.exponential_max_wait_duration_in_open_state
+    }
+
+    /// Returns whether the open time is spread at random.
+    pub fn enable_randomized_wait(&self) -> bool {
+        self.enable_randomized_wait
+    }
+
+    /// Returns by what fraction, up and down, the open time is spread.
+    pub fn randomized_wait_factor(&self) -> f64 {
+        self.randomized_wait_factor
+    }
+
     /// Returns the error kinds that count as failures; none listed is all of them.
     pub fn record_errors(&self) -> &[String] {
         &self.record_errors
@@ -314,17 +403,6 @@ impl CircuitBreakerConfig {
     /// Returns the longest time for which an error may ask the breaker to open.
     pub fn open_for_max(&self) -> Duration {
         self.open_for_max
-    }
-
-    /// Returns how many recent events the breaker keeps.
-    pub fn event_consumer_buffer_size(&self) -> usize {
-        self.event_consumer_buffer_size
-    }
-
-    /// Returns whether the breaker acts; a disabled one passes every call through and counts
-    /// nothing.
-    pub fn is_enabled(&self) -> bool {
-        self.enabled
     }
 }
 
@@ -415,22 +493,8 @@ fn state(settings: &Settings, key: &str) -> State {
     settings.word(key).parse().expect("the key table lists names of states only")
 }
 
-fn open_wait(settings: &Settings, wait: Duration, exponential: bool, randomized: bool) -> OpenWait {
-    let wait = millis(wait);
-    let float = |key| settings.float(key).expect("the key table gives it a default");
-    if exponential {
-        OpenWait::Exponential {
-            initial: wait,
-            multiplier: float("exponential_backoff_multiplier"),
-            max: settings
-                .optional_duration("exponential_max_wait_duration_in_open_state")
-                .map_or(u64::MAX, millis),
-        }
-    } else if randomized {
-        OpenWait::Randomized { wait, factor: float("randomized_wait_factor") }
-    } else {
-        OpenWait::Fixed { wait }
-    }
+fn float(settings: &Settings, key: &str) -> f64 {
+    settings.float(key).expect("the key table gives it a default")
 }
 
 fn millis(duration: Duration) -> u64 {
@@ -476,6 +540,42 @@ mod tests {
         assert_eq!(config.permitted_number_of_calls_in_half_open_state(), 10);
         assert_eq!(config.open_wait, OpenWait::Fixed { wait: 60_000 });
         assert_eq!(config.max_half_open_nanos(), None);
+    }
+
+    #[test]
+    fn a_configuration_survives_the_way_through_its_builder() {
+        let builder = CircuitBreakerConfig::builder()
+            .failure_rate_threshold(33.3)
+            .slow_call_rate_threshold(66.6)
+            .slow_call_duration_threshold(Duration::from_millis(2))
+            .sliding_window_type(SlidingWindowType::TimeBased)
+            .sliding_window_size(3)
+            .minimum_number_of_calls(4)
+            .permitted_number_of_calls_in_half_open_state(5)
+            .wait_duration_in_open_state(Duration::from_millis(6))
+            .max_wait_duration_in_half_open_state(Duration::from_millis(7))
+            .transition_to_state_after_wait_duration(State::Closed)
+            .initial_state(State::MetricsOnly)
+            .automatic_transition_from_open_to_half_open_enabled(true)
+            .exponential_backoff_multiplier(3.0)
+            .exponential_max_wait_duration_in_open_state(Duration::from_secs(8))
+            .enable_randomized_wait(true)
+            .randomized_wait_factor(0.25)
+            .record_errors(["io"])
+            .ignore_errors(["timeout"])
+            .half_open_evaluation(HalfOpenEvaluation::Conclusive)
+            .half_open_failure_rate_threshold(12.5)
+            .half_open_success_threshold(2)
+            .failure_counting(FailureCounting::Consecutive)
+            .consecutive_failures_by_kind([("io", 2)])
+            .probe_lease(Duration::from_secs(9))
+            .open_for_max(Duration::from_secs(10))
+            .event_consumer_buffer_size(11)
+            .enabled(false);
+        for builder in [CircuitBreakerConfig::builder(), builder] {
+            let config = builder.build().unwrap();
+            assert_eq!(config.to_builder().build().unwrap(), config);
+        }
     }
 
     #[test]

@@ -49,7 +49,7 @@ impl Replay {
         let (begin, starts) = channel();
         let (finish, finished) = channel();
         let listener = move |event: &BulkheadEvent| {
-            if event.kind() == BulkheadEventKind::CallFinished {
+            if event.kind == BulkheadEventKind::CallFinished {
                 // Fails once the replay is over.
                 let _ = finish.send(());
             }
@@ -129,8 +129,7 @@ impl Replay {
             ("active", metrics.active_thread_count),
             ("available_threads", metrics.available_thread_count),
         ] {
-            let recorded = step.natural(field).and_then(|n| usize::try_from(n).ok());
-            Mismatch::check(scenario, field, &recorded, &Some(actual))?;
+            Mismatch::check(scenario, field, &step.natural(field), &Some(actual))?;
         }
         Ok(())
     }

@@ -146,9 +146,9 @@ fn a_reload_can_switch_the_layer_off_and_on() {
 #[test]
 fn an_answer_that_asks_for_peace_opens_the_breaker() {
     let (breaker, hand) = breaker(|config| config);
-    let admission = breaker.enter(breaker.clock().now()).unwrap();
+    let admission = breaker.begin(breaker.clock().now()).unwrap();
     let report = Report { open_for: Some(5 * SECOND), ..Report::new(Outcome::Ignored) };
-    breaker.exit(admission, report, breaker.clock().now());
+    breaker.end(admission, report, breaker.clock().now());
     hand.advance(2 * SECOND);
     let refusal = breaker.try_acquire().unwrap_err();
     assert_eq!(refusal.retry_after(), Some(3 * SECOND));

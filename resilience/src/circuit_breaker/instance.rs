@@ -26,9 +26,10 @@ use crate::{
     CallError, CallNotPermitted, Clock, Facts, Rules, clock::saturating_nanos, events::Events,
 };
 
-/// A circuit breaker: one handle of it; clones share everything.
+/// Stops calling what keeps failing, and finds out by itself when to go on; the [module](super) tells
+/// how.
 ///
-/// The [module](super) tells how it works.
+/// A cheap handle: clones are the same instance.
 ///
 /// # Examples
 ///
@@ -59,6 +60,7 @@ pub struct CircuitBreaker {
     shared: Arc<Shared>,
 }
 
+/// What clones share.
 pub(super) struct Shared {
     pub(super) name: Arc<str>,
     pub(super) clock: Clock,
@@ -68,6 +70,7 @@ pub(super) struct Shared {
     pub(super) guarded: Mutex<Guarded>,
 }
 
+/// What the lock guards.
 pub(super) struct Guarded {
     pub(super) engine: Engine,
     pub(super) timer: Timer,
@@ -81,12 +84,12 @@ impl Shared {
 }
 
 impl CircuitBreaker {
-    /// Creates a circuit breaker on the system clock.
+    /// Makes an instance on the system clock.
     pub fn new(name: impl Into<Arc<str>>, config: CircuitBreakerConfig) -> Self {
         Self::with_clock(name, config, Clock::system())
     }
 
-    /// Creates a circuit breaker on a clock of its own, for tests.
+    /// Makes an instance that takes its time from `clock`.
     pub fn with_clock(
         name: impl Into<Arc<str>>,
         config: CircuitBreakerConfig,
@@ -122,7 +125,7 @@ impl CircuitBreaker {
         Arc::clone(self.shared.guarded.lock().engine.config())
     }
 
-    /// Returns the events of this instance.
+    /// Returns the events of the instance.
     pub fn events(&self) -> Events<CircuitBreakerEvent> {
         self.shared.events.clone()
     }
@@ -141,7 +144,7 @@ impl CircuitBreaker {
         }
     }
 
-    /// Returns what the breaker has counted.
+    /// Tells what the breaker has counted.
     pub fn metrics(&self) -> CircuitBreakerMetrics {
         let now = self.shared.clock.now();
         let guarded = self.shared.guarded.lock();
@@ -222,7 +225,7 @@ impl CircuitBreaker {
         future: impl Future<Output = Result<T, E>>,
     ) -> Result<T, CallError<E>> {
         let admission = self
-            .enter(self.shared.clock.now())
+            .begin(self.shared.clock.now())
             .map_err(|refusal| CallError::Resilience(refusal.into()))?;
         let mut call = InFlight::new(self, admission);
         let mut future = pin!(future);
@@ -244,23 +247,23 @@ impl CircuitBreaker {
     ///
     /// When the breaker is OPEN or `FORCED_OPEN`, or `HALF_OPEN` with all probes on their way.
     pub fn try_acquire(&self) -> Result<Permit, CallNotPermitted> {
-        let admission = self.enter(self.shared.clock.now())?;
+        let admission = self.begin(self.shared.clock.now())?;
         Ok(Permit::new(self.clone(), admission))
     }
 
     /// Lets a call in at `now`, on this breaker's clock.
-    pub(crate) fn enter(&self, now: u64) -> Result<Admission, CallNotPermitted> {
+    pub(crate) fn begin(&self, now: u64) -> Result<Admission, CallNotPermitted> {
         let word = self.shared.word();
         let grant = match word.state() {
             _ if !word.is_enabled() => Grant::Uncounted,
             State::Disabled => Grant::Uncounted,
             State::Closed | State::MetricsOnly => Grant::Free,
-            State::Open | State::HalfOpen | State::ForcedOpen => return self.enter_by_lock(now),
+            State::Open | State::HalfOpen | State::ForcedOpen => return self.begin_by_lock(now),
         };
         Ok(Admission { started: now, generation: word.generation(), grant })
     }
 
-    fn enter_by_lock(&self, now: u64) -> Result<Admission, CallNotPermitted> {
+    fn begin_by_lock(&self, now: u64) -> Result<Admission, CallNotPermitted> {
         let mut section = self.section(now);
         let entered = section.guarded.engine.enter(&mut section.effects);
         let engine = &section.guarded.engine;
@@ -277,7 +280,7 @@ impl CircuitBreaker {
     }
 
     /// Takes note of the end of a call.
-    pub(crate) fn exit(&self, admission: Admission, report: Report, now: u64) {
+    pub(crate) fn end(&self, admission: Admission, report: Report, now: u64) {
         if let Grant::Uncounted = admission.grant {
             return;
         }

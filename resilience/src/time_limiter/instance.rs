@@ -12,7 +12,7 @@ use parking_lot::RwLock;
 
 use super::{
     Deadline, TimeLimiterConfig, TimeLimiterEvent, TimeLimiterEventKind, TimeLimiterMetrics,
-    metrics::Counters,
+    engine::TimeLimit, metrics::Counters,
 };
 use crate::{
     clock::{Clock, saturating_nanos},
@@ -42,10 +42,11 @@ use crate::{
 /// ```
 #[derive(Clone)]
 pub struct TimeLimiter {
-    inner: Arc<Inner>,
+    shared: Arc<Shared>,
 }
 
-struct Inner {
+/// What clones share.
+struct Shared {
     name: Arc<str>,
     clock: Clock,
     /// Nanoseconds, beside the lock, because a call needs nothing else; 0 is a disabled layer.
@@ -68,35 +69,35 @@ impl TimeLimiter {
     /// Makes an instance that takes its time from `clock`.
     pub fn with_clock(name: impl Into<Arc<str>>, config: TimeLimiterConfig, clock: Clock) -> Self {
         Self {
-            inner: Arc::new(Inner {
+            shared: Arc::new(Shared {
                 name: name.into(),
                 clock,
                 limit: AtomicU64::new(effective_limit(&config)),
                 counters: Counters::default(),
-                events: Events::new(config.event_buffer()),
+                events: Events::new(config.event_consumer_buffer_size()),
                 config: RwLock::new(Arc::new(config)),
             }),
         }
     }
 
-    /// The name of the instance.
+    /// Returns the name of the instance.
     pub fn name(&self) -> &str {
-        &self.inner.name
+        &self.shared.name
     }
 
-    /// The present settings.
+    /// Returns the settings in force.
     pub fn config(&self) -> Arc<TimeLimiterConfig> {
-        Arc::clone(&self.inner.config.read())
+        Arc::clone(&self.shared.config.read())
     }
 
-    /// How calls ended so far.
+    /// Tells how calls ended so far.
     pub fn metrics(&self) -> TimeLimiterMetrics {
-        self.inner.counters.snapshot()
+        self.shared.counters.snapshot()
     }
 
-    /// The events of the instance.
+    /// Returns the events of the instance.
     pub fn events(&self) -> Events<TimeLimiterEvent> {
-        self.inner.events.clone()
+        self.shared.events.clone()
     }
 
     /// Runs `future` for as long as the limit allows. A future that is ready in the same poll in
@@ -117,69 +118,66 @@ impl TimeLimiter {
         &self,
         future: impl Future<Output = Result<T, E>>,
     ) -> Result<T, CallError<E>> {
-        let Some(deadline) = self.begin(self.inner.clock.now()) else {
+        let Some(deadline) = self.begin(self.shared.clock.now()) else {
             return future.await.map_err(CallError::Inner);
         };
         let (mut future, mut deadline) = (std::pin::pin!(future), std::pin::pin!(deadline));
         std::future::poll_fn(|cx| {
             if let Poll::Ready(result) = future.as_mut().poll(cx) {
-                self.in_time(result.is_ok());
+                self.end(result.is_ok());
                 return Poll::Ready(result.map_err(CallError::Inner));
             }
-            let expired = deadline.as_mut().poll(&self.inner.clock, cx);
-            expired.map(|()| Err(CallError::Resilience(self.expired(deadline.limit()).into())))
+            let expired = deadline.as_mut().poll(&self.shared.clock, cx);
+            expired.map(|()| Err(CallError::Resilience(self.expire(deadline.limit()).into())))
         })
         .await
     }
 
     pub(crate) fn clock(&self) -> &Clock {
-        &self.inner.clock
+        &self.shared.clock
     }
 
     /// The end of a call that starts now; `None` when the layer is disabled.
     pub(crate) fn begin(&self, now: u64) -> Option<Deadline> {
-        match self.inner.limit.load(Ordering::Relaxed) {
+        match self.shared.limit.load(Ordering::Relaxed) {
             0 => None,
-            limit => Some(Deadline::new(now, Duration::from_nanos(limit))),
+            limit => Some(Deadline::new(TimeLimit::new(now, limit))),
         }
     }
 
     /// Counts a call that ended within its time.
-    pub(crate) fn in_time(&self, success: bool) {
+    pub(crate) fn end(&self, success: bool) {
         let (counter, kind) = if success {
-            (&self.inner.counters.successful, TimeLimiterEventKind::Success)
+            (&self.shared.counters.successful, TimeLimiterEventKind::Success)
         } else {
-            (&self.inner.counters.failed, TimeLimiterEventKind::Error)
+            (&self.shared.counters.failed, TimeLimiterEventKind::Error)
         };
-        counter.fetch_add(1, Ordering::Relaxed);
+        counter.increment();
         self.publish(kind);
     }
 
     /// Counts a call that was cut short.
-    pub(crate) fn expired(&self, limit: Duration) -> TimedOut {
-        self.inner.counters.timeout.fetch_add(1, Ordering::Relaxed);
+    pub(crate) fn expire(&self, limit: Duration) -> TimedOut {
+        self.shared.counters.timeout.increment();
         self.publish(TimeLimiterEventKind::Timeout);
-        TimedOut::new(Arc::clone(&self.inner.name), limit)
+        TimedOut::new(Arc::clone(&self.shared.name), limit)
     }
 
     pub(crate) fn reconfigure(&self, config: TimeLimiterConfig) {
-        let mut current = self.inner.config.write();
-        self.inner.limit.store(effective_limit(&config), Ordering::Relaxed);
-        self.inner.events.set_capacity(config.event_buffer());
+        let mut current = self.shared.config.write();
+        self.shared.limit.store(effective_limit(&config), Ordering::Relaxed);
+        self.shared.events.set_capacity(config.event_consumer_buffer_size());
         *current = Arc::new(config);
     }
 
     fn publish(&self, kind: TimeLimiterEventKind) {
-        let Inner { name, clock, events, .. } = &*self.inner;
-        if events.is_observed() {
-            events.push(TimeLimiterEvent { instance: Arc::clone(name), at: clock.now(), kind });
-            events.deliver();
-        }
+        let Shared { name, clock, events, .. } = &*self.shared;
+        events.deliver_if(events.note(name, || clock.now(), kind));
     }
 }
 
 impl fmt::Debug for TimeLimiter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TimeLimiter").field("name", &self.inner.name).finish_non_exhaustive()
+        f.debug_struct("TimeLimiter").field("name", &self.shared.name).finish_non_exhaustive()
     }
 }

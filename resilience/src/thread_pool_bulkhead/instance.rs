@@ -22,9 +22,9 @@ use crate::{
     registry,
 };
 
-/// Runs blocking functions on a bounded pool of threads; a handle to one instance.
+/// Runs blocking functions on a bounded pool of threads.
 ///
-/// Clones are the same pool. Its threads end when the last handle is gone.
+/// A cheap handle: clones are the same instance. Its threads end when the last handle is gone.
 ///
 /// # Examples
 ///
@@ -49,6 +49,7 @@ struct Handle {
     shared: Arc<Shared>,
 }
 
+/// What clones share.
 pub(super) struct Shared {
     pub(super) name: Arc<str>,
     pub(super) clock: Clock,
@@ -59,6 +60,7 @@ pub(super) struct Shared {
     pub(super) wake: Condvar,
 }
 
+/// What the lock guards.
 pub(super) struct State {
     pub(super) engine: Engine<Box<dyn Task>>,
     pub(super) config: Arc<ThreadPoolBulkheadConfig>,
@@ -70,13 +72,13 @@ pub(super) struct State {
 }
 
 impl ThreadPoolBulkhead {
-    /// Creates a pool on the system clock. It starts its threads when calls come.
+    /// Makes an instance on the system clock. It starts its threads when calls come.
     pub fn new(name: impl Into<Arc<str>>, config: ThreadPoolBulkheadConfig) -> Self {
         Self::with_clock(name, config, Clock::system())
     }
 
-    /// Creates a pool whose events take their time from `clock`. The keep-alive time of idle threads
-    /// is real time.
+    /// Makes an instance whose events take their time from `clock`. The keep-alive time of idle
+    /// threads is real time.
     pub fn with_clock(
         name: impl Into<Arc<str>>,
         config: ThreadPoolBulkheadConfig,
@@ -101,36 +103,37 @@ impl ThreadPoolBulkhead {
         Self { handle: Arc::new(Handle { shared: Arc::new(shared) }) }
     }
 
-    /// The name of the instance.
+    /// Returns the name of the instance.
     pub fn name(&self) -> &str {
         &self.shared().name
     }
 
-    /// The present settings.
+    /// Returns the settings in force.
     pub fn config(&self) -> Arc<ThreadPoolBulkheadConfig> {
         Arc::clone(&self.shared().state.lock().config)
     }
 
-    /// The pool's events: `CALL_PERMITTED` when a thread begins a call, `CALL_FINISHED` when it has
-    /// ended, `CALL_REJECTED`.
+    /// Returns the events of the instance: `CALL_PERMITTED` when a thread begins a call,
+    /// `CALL_FINISHED` when it has ended, `CALL_REJECTED`.
     pub fn events(&self) -> Events<BulkheadEvent> {
         self.shared().events.clone()
     }
 
-    /// What the pool looks like now.
+    /// Tells what the pool looks like now.
     pub fn metrics(&self) -> ThreadPoolBulkheadMetrics {
         let state = self.shared().state.lock();
         let Limits { core, max, capacity } = state.engine.limits();
         let (queued, active) = (state.engine.queued(), state.engine.active());
+        let count = |n: usize| n as u64;
         ThreadPoolBulkheadMetrics {
-            core_thread_pool_size: core,
-            max_thread_pool_size: max,
-            thread_pool_size: state.engine.size(),
-            queue_depth: queued,
-            remaining_queue_capacity: capacity.saturating_sub(queued),
-            queue_capacity: capacity,
-            active_thread_count: active,
-            available_thread_count: max.saturating_sub(active),
+            core_thread_pool_size: count(core),
+            max_thread_pool_size: count(max),
+            thread_pool_size: count(state.engine.size()),
+            queue_depth: count(queued),
+            remaining_queue_capacity: count(capacity.saturating_sub(queued)),
+            queue_capacity: count(capacity),
+            active_thread_count: count(active),
+            available_thread_count: count(max.saturating_sub(active)),
             permitted: state.permitted,
             rejected: state.rejected,
             finished: state.finished,
@@ -187,11 +190,11 @@ impl ThreadPoolBulkhead {
         let submission = state.engine.submit(task);
         if let Submission::Rejected(task) = submission {
             state.rejected += 1;
-            let observed = shared.note(BulkheadEventKind::CallRejected);
+            let noted = shared.note(BulkheadEventKind::CallRejected);
             drop(state);
             // What the body owns goes after the lock: it may own a handle of this pool.
             drop(task);
-            shared.deliver_if(observed);
+            shared.events.deliver_if(noted);
             return Err(self.full());
         }
         drop(state);
@@ -261,16 +264,16 @@ impl ThreadPoolBulkhead {
         let shared = self.shared();
         let mut rejected = state.engine.take_stranded();
         rejected.extend(task);
-        let mut observed = false;
+        let mut noted = false;
         for _ in &rejected {
             state.rejected += 1;
-            observed |= shared.note(BulkheadEventKind::CallRejected);
+            noted |= shared.note(BulkheadEventKind::CallRejected);
         }
         drop(state);
         for task in rejected {
             self.refuse(task);
         }
-        shared.deliver_if(observed);
+        shared.events.deliver_if(noted);
     }
 
     /// Call it without the lock: what the body owns goes, and that may be a handle of this pool.
@@ -307,18 +310,7 @@ impl Shared {
     /// Queues an event if somebody listens, and tells so. Call it with the state locked: the lock
     /// orders the events.
     pub(super) fn note(&self, kind: BulkheadEventKind) -> bool {
-        let observed = self.events.is_observed();
-        if observed {
-            let now = self.clock.now();
-            self.events.push(BulkheadEvent::new(Arc::clone(&self.name), now, kind));
-        }
-        observed
-    }
-
-    pub(super) fn deliver_if(&self, observed: bool) {
-        if observed {
-            self.events.deliver();
-        }
+        self.events.note(&self.name, || self.clock.now(), kind)
     }
 }
 

@@ -51,10 +51,11 @@ use crate::{
 /// ```
 #[derive(Clone)]
 pub struct Retry {
-    inner: Arc<Inner>,
+    shared: Arc<Shared>,
 }
 
-struct Inner {
+/// What clones share.
+struct Shared {
     name: Arc<str>,
     clock: Clock,
     /// Beside the lock, because the first success needs nothing else; 0 stands for a disabled layer.
@@ -77,35 +78,35 @@ impl Retry {
     /// Makes an instance that takes its time from `clock`.
     pub fn with_clock(name: impl Into<Arc<str>>, config: RetryConfig, clock: Clock) -> Self {
         Self {
-            inner: Arc::new(Inner {
+            shared: Arc::new(Shared {
                 name: name.into(),
                 clock,
                 max_attempts: AtomicU32::new(effective_attempts(&config)),
                 counters: Counters::default(),
-                events: Events::new(config.event_buffer()),
+                events: Events::new(config.event_consumer_buffer_size()),
                 config: RwLock::new(Arc::new(config)),
             }),
         }
     }
 
-    /// The name of the instance.
+    /// Returns the name of the instance.
     pub fn name(&self) -> &str {
-        &self.inner.name
+        &self.shared.name
     }
 
-    /// The present settings.
+    /// Returns the settings in force.
     pub fn config(&self) -> Arc<RetryConfig> {
-        Arc::clone(&self.inner.config.read())
+        Arc::clone(&self.shared.config.read())
     }
 
-    /// How calls ended so far.
+    /// Tells how calls ended so far.
     pub fn metrics(&self) -> RetryMetrics {
-        self.inner.counters.snapshot()
+        self.shared.counters.snapshot()
     }
 
-    /// The events of the instance.
+    /// Returns the events of the instance.
     pub fn events(&self) -> Events<RetryEvent> {
-        self.inner.events.clone()
+        self.shared.events.clone()
     }
 
     /// Calls `operation` until it succeeds or the attempts run out.
@@ -164,12 +165,12 @@ impl Retry {
     }
 
     pub(crate) fn clock(&self) -> &Clock {
-        &self.inner.clock
+        &self.shared.clock
     }
 
     /// Starts a call; `None` when the layer is disabled.
     pub(crate) fn begin(&self) -> Option<Progress> {
-        match self.inner.max_attempts.load(Ordering::Relaxed) {
+        match self.shared.max_attempts.load(Ordering::Relaxed) {
             0 => None,
             max_attempts => Some(Progress::new(max_attempts)),
         }
@@ -182,13 +183,13 @@ impl Retry {
         outcome: Result<T, CallError<E>>,
         rules: &Rules<T, E>,
     ) -> ControlFlow<Result<T, CallError<E>>, Duration> {
-        self.inner.counters.total_calls.increment();
+        self.shared.counters.total_calls.increment();
         match outcome {
             Ok(value) if rules.retries_result(&value) => match self.after_result(progress) {
                 Step::Again(wait) => ControlFlow::Continue(wait),
                 Step::Exhausted if self.config().fail_after_max_attempts() => {
                     let attempts = progress.failed();
-                    let error = MaxRetriesExceeded::new(Arc::clone(&self.inner.name), attempts);
+                    let error = MaxRetriesExceeded::new(Arc::clone(&self.shared.name), attempts);
                     ControlFlow::Break(Err(CallError::Resilience(error.into())))
                 }
                 _ => ControlFlow::Break(Ok(value)),
@@ -209,23 +210,24 @@ impl Retry {
             // Without a wait nothing else would let other tasks, a time limit among them, run.
             tokio::task::coop::consume_budget().await;
         } else {
-            self.inner.clock.sleep(wait).await;
+            self.shared.clock.sleep(wait).await;
         }
     }
 
     pub(crate) fn reconfigure(&self, config: RetryConfig) {
-        let mut current = self.inner.config.write();
-        self.inner.max_attempts.store(effective_attempts(&config), Ordering::Relaxed);
-        self.inner.events.set_capacity(config.event_buffer());
+        let mut current = self.shared.config.write();
+        self.shared.max_attempts.store(effective_attempts(&config), Ordering::Relaxed);
+        self.shared.events.set_capacity(config.event_consumer_buffer_size());
         *current = Arc::new(config);
     }
 
     fn after_success(&self, progress: &Progress) {
         if progress.failed() == 0 {
-            self.inner.counters.successful_without_retry.increment();
+            self.shared.counters.successful_without_retry.increment();
         } else {
-            self.inner.counters.successful_with_retry.increment();
-            self.publish(progress.failed(), progress.last_error(), RetryEventKind::Success);
+            self.shared.counters.successful_with_retry.increment();
+            let (attempts, error) = (progress.failed(), progress.last_error());
+            self.publish(RetryEventKind::Success { attempts, error });
         }
     }
 
@@ -233,14 +235,14 @@ impl Retry {
         let step = progress.on_error(&self.config(), failure, fastrand::f64());
         let (attempts, error) = (progress.failed(), progress.last_error());
         match step {
-            Step::Again(wait) => self.publish(attempts, error, RetryEventKind::Retry { wait }),
+            Step::Again(wait) => self.publish(RetryEventKind::Retry { attempts, wait, error }),
             Step::Stop => {
-                self.inner.counters.failed_without_retry.increment();
-                self.publish(0, error, RetryEventKind::IgnoredError);
+                self.shared.counters.failed_without_retry.increment();
+                self.publish(RetryEventKind::IgnoredError { error });
             }
             Step::Exhausted | Step::Ended => {
-                self.inner.counters.failed_with_retry.increment();
-                self.publish(attempts, error, RetryEventKind::Error);
+                self.shared.counters.failed_with_retry.increment();
+                self.publish(RetryEventKind::Error { attempts, error });
             }
         }
         step
@@ -251,28 +253,24 @@ impl Retry {
         let step = progress.on_unwanted_result(&config, fastrand::f64());
         let attempts = progress.failed();
         if let Step::Again(wait) = step {
-            self.publish(attempts, None, RetryEventKind::Retry { wait });
+            self.publish(RetryEventKind::Retry { attempts, wait, error: None });
         } else {
-            self.inner.counters.total_calls.increment();
-            self.inner.counters.failed_with_retry.increment();
-            let shown = progress.last_error().filter(|_| !config.fail_after_max_attempts());
-            self.publish(attempts, shown, RetryEventKind::Error);
+            self.shared.counters.total_calls.increment();
+            self.shared.counters.failed_with_retry.increment();
+            let error = progress.last_error().filter(|_| !config.fail_after_max_attempts());
+            self.publish(RetryEventKind::Error { attempts, error });
         }
         step
     }
 
-    fn publish(&self, attempts: u32, error: Option<&'static str>, kind: RetryEventKind) {
-        let Inner { name, clock, events, .. } = &*self.inner;
-        if events.is_observed() {
-            let at = clock.now();
-            events.push(RetryEvent { instance: Arc::clone(name), at, attempts, error, kind });
-            events.deliver();
-        }
+    fn publish(&self, kind: RetryEventKind) {
+        let Shared { name, clock, events, .. } = &*self.shared;
+        events.deliver_if(events.note(name, || clock.now(), kind));
     }
 }
 
 impl fmt::Debug for Retry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Retry").field("name", &self.inner.name).finish_non_exhaustive()
+        f.debug_struct("Retry").field("name", &self.shared.name).finish_non_exhaustive()
     }
 }

@@ -23,9 +23,9 @@ use crate::{
     events::Events,
 };
 
-/// Limits how many calls a period lets through; a handle to one instance.
+/// Limits how many calls a period lets through.
 ///
-/// Clones are the same limiter.
+/// A cheap handle: clones are the same instance.
 ///
 /// # Examples
 ///
@@ -51,6 +51,7 @@ pub struct RateLimiter {
     shared: Arc<Shared>,
 }
 
+/// What clones share.
 struct Shared {
     name: Arc<str>,
     clock: Clock,
@@ -61,6 +62,7 @@ struct Shared {
     state: Mutex<State>,
 }
 
+/// What the lock guards.
 struct State {
     engine: Engine,
     /// Counts the engines there were: a reservation is given back only to the one that made it.
@@ -90,12 +92,12 @@ enum Claim {
 }
 
 impl RateLimiter {
-    /// Creates a limiter on the system clock.
+    /// Makes an instance on the system clock.
     pub fn new(name: impl Into<Arc<str>>, config: RateLimiterConfig) -> Self {
         Self::with_clock(name, config, Clock::system())
     }
 
-    /// Creates a limiter that takes its time from `clock`.
+    /// Makes an instance that takes its time from `clock`.
     pub fn with_clock(name: impl Into<Arc<str>>, config: RateLimiterConfig, clock: Clock) -> Self {
         let state = State {
             engine: Engine::new(&config, clock.now()),
@@ -119,22 +121,22 @@ impl RateLimiter {
         }
     }
 
-    /// The name of the instance.
+    /// Returns the name of the instance.
     pub fn name(&self) -> &str {
         &self.shared.name
     }
 
-    /// The present settings.
+    /// Returns the settings in force.
     pub fn config(&self) -> Arc<RateLimiterConfig> {
         Arc::clone(&self.shared.state.lock().config)
     }
 
-    /// The limiter's events: `SUCCESSFUL_ACQUIRE`, `FAILED_ACQUIRE`, `DRAINED`.
+    /// Returns the events of the instance: `SUCCESSFUL_ACQUIRE`, `FAILED_ACQUIRE`, `DRAINED`.
     pub fn events(&self) -> Events<RateLimiterEvent> {
         self.shared.events.clone()
     }
 
-    /// What the limiter looks like now. Looking changes nothing.
+    /// Tells what the limiter looks like now. Looking changes nothing.
     pub fn metrics(&self) -> RateLimiterMetrics {
         let now = self.shared.clock.now();
         let state = self.shared.state.lock();
@@ -149,13 +151,13 @@ impl RateLimiter {
         }
     }
 
-    /// The permissions there are; below zero when calls wait for permissions of later periods.
+    /// Returns how many permissions there are; below zero when calls wait for permissions of later periods.
     pub fn available_permissions(&self) -> i64 {
         let now = self.shared.clock.now();
         self.shared.state.lock().engine.available(now)
     }
 
-    /// How many calls wait for their turn.
+    /// Returns how many calls wait for their turn.
     pub fn waiting(&self) -> u64 {
         self.shared.state.lock().waiting
     }
@@ -254,7 +256,9 @@ impl RateLimiter {
         {
             let mut state = self.shared.state.lock();
             let available = state.engine.drain(now);
-            self.push(now, RateLimiterEventKind::Drained { available });
+            let kind = RateLimiterEventKind::Drained { available };
+            // Kept also when nobody listens. Under the lock, which orders the events.
+            self.shared.events.push(RateLimiterEvent::new(&self.shared.name, now, kind));
         }
         self.shared.events.deliver();
     }
@@ -372,7 +376,7 @@ impl RateLimiter {
         claim: Claim,
         now: u64,
     ) -> Result<Taken, RequestNotPermitted> {
-        let observed = self.shared.events.is_observed();
+        let events = &self.shared.events;
         let mut state = self.shared.state.lock();
         let timeout = timeout.unwrap_or(state.timeout);
         let decision = state.engine.acquire(permits, timeout, now);
@@ -391,14 +395,10 @@ impl RateLimiter {
                 RateLimiterEventKind::SuccessfulAcquire { permits }
             }
         };
-        if observed && !waits {
-            self.push(now, kind);
-        }
+        let noted = !waits && events.note(&self.shared.name, || now, kind);
         let epoch = state.epoch;
         drop(state);
-        if observed {
-            self.shared.events.deliver();
-        }
+        events.deliver_if(noted);
         match decision {
             Decision::Now => Ok(Taken::Now),
             Decision::Later(reservation) => {
@@ -413,19 +413,14 @@ impl RateLimiter {
     }
 
     pub(super) fn take_turn(&self, permits: u32) {
-        let observed = self.shared.events.is_observed();
-        {
-            let mut state = self.shared.state.lock();
-            state.waiting -= 1;
-            state.permitted += 1;
-            if observed {
-                let now = self.shared.clock.now();
-                self.push(now, RateLimiterEventKind::SuccessfulAcquire { permits });
-            }
-        }
-        if observed {
-            self.shared.events.deliver();
-        }
+        let Shared { name, clock, events, .. } = &*self.shared;
+        let mut state = self.shared.state.lock();
+        state.waiting -= 1;
+        state.permitted += 1;
+        let kind = RateLimiterEventKind::SuccessfulAcquire { permits };
+        let noted = events.note(name, || clock.now(), kind);
+        drop(state);
+        events.deliver_if(noted);
     }
 
     pub(super) fn give_up_turn(&self, reserved: Reserved) {
@@ -436,11 +431,6 @@ impl RateLimiter {
         if reserved.epoch == state.epoch {
             state.engine.cancel(reserved.reservation, now);
         }
-    }
-
-    /// Call it with the state locked: the lock orders the events.
-    fn push(&self, now: u64, kind: RateLimiterEventKind) {
-        self.shared.events.push(RateLimiterEvent::new(Arc::clone(&self.shared.name), now, kind));
     }
 }
 
@@ -626,7 +616,7 @@ mod tests {
         let heard = heard.lock();
         assert_eq!(heard[0].instance(), "orders");
         assert_eq!(heard[0].created_at_nanos(), 1_000_000_000);
-        assert_eq!(heard[0].kind(), RateLimiterEventKind::SuccessfulAcquire { permits: 2 });
+        assert_eq!(heard[0].kind, RateLimiterEventKind::SuccessfulAcquire { permits: 2 });
         assert_eq!(heard[0].to_string(), "RateLimiter 'orders' permitted 2");
     }
 

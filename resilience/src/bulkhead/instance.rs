@@ -20,9 +20,9 @@ use super::{
 };
 use crate::{BulkheadFull, CallError, Clock, events::Events};
 
-/// Limits how many calls run at once; a handle to one instance.
+/// Limits how many calls run at once.
 ///
-/// Clones are the same bulkhead.
+/// A cheap handle: clones are the same instance.
 ///
 /// # Examples
 ///
@@ -46,6 +46,7 @@ pub struct Bulkhead {
     shared: Arc<Shared>,
 }
 
+/// What clones share.
 struct Shared {
     name: Arc<str>,
     clock: Clock,
@@ -54,6 +55,7 @@ struct Shared {
     state: Mutex<State>,
 }
 
+/// What the lock guards.
 struct State {
     /// A waiting call has no waker until its first poll.
     engine: Engine<Option<Waker>>,
@@ -74,12 +76,12 @@ pub(crate) enum Entry {
 }
 
 impl Bulkhead {
-    /// Creates a bulkhead on the system clock.
+    /// Makes an instance on the system clock.
     pub fn new(name: impl Into<Arc<str>>, config: BulkheadConfig) -> Self {
         Self::with_clock(name, config, Clock::system())
     }
 
-    /// Creates a bulkhead that takes its time from `clock`.
+    /// Makes an instance that takes its time from `clock`.
     pub fn with_clock(name: impl Into<Arc<str>>, config: BulkheadConfig, clock: Clock) -> Self {
         Self {
             shared: Arc::new(Shared {
@@ -99,27 +101,27 @@ impl Bulkhead {
         }
     }
 
-    /// The name of the instance.
+    /// Returns the name of the instance.
     pub fn name(&self) -> &str {
         &self.shared.name
     }
 
-    /// The present settings.
+    /// Returns the settings in force.
     pub fn config(&self) -> Arc<BulkheadConfig> {
         Arc::clone(&self.shared.state.lock().config)
     }
 
-    /// The bulkhead's events: `CALL_PERMITTED`, `CALL_REJECTED`, `CALL_FINISHED`.
+    /// Returns the events of the instance: `CALL_PERMITTED`, `CALL_REJECTED`, `CALL_FINISHED`.
     pub fn events(&self) -> Events<BulkheadEvent> {
         self.shared.events.clone()
     }
 
-    /// What the bulkhead looks like now.
+    /// Tells what the bulkhead looks like now.
     pub fn metrics(&self) -> BulkheadMetrics {
         let state = self.shared.state.lock();
         BulkheadMetrics {
-            available_concurrent_calls: state.engine.available(),
-            max_concurrent_calls: state.engine.max(),
+            available_concurrent_calls: state.engine.available().into(),
+            max_concurrent_calls: state.engine.max().into(),
             waiting: state.engine.waiting(),
             permitted: state.permitted,
             rejected: state.rejected,
@@ -128,17 +130,17 @@ impl Bulkhead {
         }
     }
 
-    /// How many calls could start now.
+    /// Returns how many calls could start now.
     pub fn available_concurrent_calls(&self) -> u32 {
         self.shared.state.lock().engine.available()
     }
 
-    /// How many calls run at once at most.
+    /// Returns how many calls run at once at most.
     pub fn max_concurrent_calls(&self) -> u32 {
         self.shared.state.lock().engine.max()
     }
 
-    /// How many calls wait for a slot.
+    /// Returns how many calls wait for a slot.
     pub fn waiting(&self) -> u64 {
         self.shared.state.lock().engine.waiting()
     }
@@ -236,7 +238,6 @@ impl Bulkhead {
         if !self.is_enabled() {
             return Ok(Entry::Admitted(Permit::unlimited()));
         }
-        let observed = self.shared.events.is_observed();
         let mut state = self.shared.state.lock();
         if !state.config.is_enabled() {
             // Disabled since the look outside of the lock: nobody would let it out of the queue.
@@ -250,11 +251,10 @@ impl Bulkhead {
             return Ok(Entry::Queued(Wait::new(self.clone(), id, max_wait)));
         }
         state.count_entry(admitted);
-        if observed {
-            self.push(now, entry_event(admitted));
-            drop(state);
-            self.shared.events.deliver();
-        }
+        let events = &self.shared.events;
+        let noted = events.note(&self.shared.name, || now, entry_event(admitted));
+        drop(state);
+        events.deliver_if(noted);
         if admitted { Ok(Entry::Admitted(Permit::held(self.clone()))) } else { Err(self.full()) }
     }
 
@@ -286,52 +286,38 @@ impl Bulkhead {
     }
 
     fn enter(&self, enter: fn(&mut Engine<Option<Waker>>) -> bool) -> bool {
-        let observed = self.shared.events.is_observed();
         let mut state = self.shared.state.lock();
         let admitted = enter(&mut state.engine);
         state.count_entry(admitted);
-        if observed {
-            self.push(self.shared.clock.now(), entry_event(admitted));
-            drop(state);
-            self.shared.events.deliver();
-        }
+        let noted = self.shared.note(entry_event(admitted));
+        drop(state);
+        self.shared.events.deliver_if(noted);
         admitted
     }
 
     /// Ends the call of a guard.
     pub(super) fn leave(&self) {
-        let observed = self.shared.events.is_observed();
-        let next = {
+        let (noted, next) = {
             let mut state = self.shared.state.lock();
             state.finished += 1;
-            if observed {
-                self.push(self.shared.clock.now(), BulkheadEventKind::CallFinished);
-            }
-            state.engine.leave()
+            (self.shared.note(BulkheadEventKind::CallFinished), state.engine.leave())
         };
         wake(next);
-        if observed {
-            self.shared.events.deliver();
-        }
+        self.shared.events.deliver_if(noted);
     }
 
     fn leave_untied(&self, finished: bool) {
-        let observed = finished && self.shared.events.is_observed();
-        let next = {
+        let (noted, next) = {
             let mut state = self.shared.state.lock();
             if !state.engine.leave_untied() {
                 return;
             }
             state.finished += u64::from(finished);
-            if observed {
-                self.push(self.shared.clock.now(), BulkheadEventKind::CallFinished);
-            }
-            state.engine.hand_over()
+            let noted = finished && self.shared.note(BulkheadEventKind::CallFinished);
+            (noted, state.engine.hand_over())
         };
         wake(next);
-        if observed {
-            self.shared.events.deliver();
-        }
+        self.shared.events.deliver_if(noted);
     }
 
     /// Looks whether a waiting call has its slot; else `waker` is woken when it does.
@@ -345,14 +331,9 @@ impl Bulkhead {
             return Poll::Pending;
         }
         state.count_entry(true);
-        let observed = self.shared.events.is_observed();
-        if observed {
-            self.push(self.shared.clock.now(), BulkheadEventKind::CallPermitted);
-        }
+        let noted = self.shared.note(BulkheadEventKind::CallPermitted);
         drop(state);
-        if observed {
-            self.shared.events.deliver();
-        }
+        self.shared.events.deliver_if(noted);
         Poll::Ready(Permit::held(self.clone()))
     }
 
@@ -362,16 +343,11 @@ impl Bulkhead {
         let in_time = state.engine.waiter(id).is_none();
         let withdrawn = (!in_time).then(|| state.engine.withdraw(id));
         state.count_entry(in_time);
-        let observed = self.shared.events.is_observed();
-        if observed {
-            self.push(self.shared.clock.now(), entry_event(in_time));
-        }
+        let noted = self.shared.note(entry_event(in_time));
         drop(state);
         // As in `poll_place`: the waker goes after the lock.
         drop(withdrawn);
-        if observed {
-            self.shared.events.deliver();
-        }
+        self.shared.events.deliver_if(noted);
         if in_time { Ok(Permit::held(self.clone())) } else { Err(self.full()) }
     }
 
@@ -390,10 +366,13 @@ impl Bulkhead {
     fn full(&self) -> BulkheadFull {
         BulkheadFull::new(Arc::clone(&self.shared.name))
     }
+}
 
-    /// Call it with the state locked: the lock orders the events.
-    fn push(&self, now: u64, kind: BulkheadEventKind) {
-        self.shared.events.push(BulkheadEvent::new(Arc::clone(&self.shared.name), now, kind));
+impl Shared {
+    /// Queues an event if somebody listens, and tells so. Call it with the state locked: the lock
+    /// orders the events.
+    fn note(&self, kind: BulkheadEventKind) -> bool {
+        self.events.note(&self.name, || self.clock.now(), kind)
     }
 }
 
