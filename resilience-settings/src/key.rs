@@ -154,13 +154,11 @@ impl Type {
             (Type::Duration { min }, Value::Duration(d)) if d.as_nanos() >= u128::from(min) => {
                 Ok(Value::Duration(d))
             }
-            (Type::Word(words), Value::Word(text)) => {
-                words
-                    .iter()
-                    .find(|word| crate::same_name(word, &text))
-                    .map(|word| Value::Word((*word).to_owned()))
-                    .ok_or_else(|| self.refuse())
-            }
+            (Type::Word(words), Value::Word(text)) => words
+                .iter()
+                .find(|word| crate::same_name(word, &text))
+                .map(|word| Value::Word((*word).to_owned()))
+                .ok_or_else(|| self.refuse()),
             (Type::Counts, Value::Integer(n)) if n >= 1 && u32::try_from(n).is_ok() => {
                 Ok(Value::Integer(n))
             }
