@@ -444,7 +444,7 @@ e: [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]
         (
             &format!("{}=1", "k".repeat(1_025)),
             Format::Properties,
-            "a key is longer than 1024 bytes",
+            "a key and those above it are longer than 1024 bytes",
         ),
         (&many, Format::Yaml, "more than 10000 values, aliases included"),
         (&many.replace(": ", " = "), Format::Toml, "more than 10000 values, aliases included"),

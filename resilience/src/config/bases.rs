@@ -1,71 +1,160 @@
 use std::collections::HashSet;
 
-use resilience_settings::canonical;
+use resilience_settings::{Pattern, same_name};
 
 use super::{
     Problem,
     hint::Hints,
     property::shorten,
     report::Report,
-    tree::{Base, Entries, Entry, Group, Tree, path_of},
+    tree::{Base, Entries, Entry, Group, Tree, Whole, path_of},
 };
 
 /// The config that lies below every other, declared or not.
-pub(crate) const DEFAULT: &str = "default";
+const DEFAULT: &str = "default";
 
-/// Checks that every `base_config` names an entry and that none leads back to itself.
-pub(crate) fn check_bases(tree: &Tree, report: &mut Report) {
-    for (pattern, section) in tree.patterns() {
-        let configs = &section.configs;
-        // A circle is one mistake, however many entries are in it.
-        let mut in_circles: HashSet<&str> = HashSet::new();
+/// How many configs may build on each other: people write two or three, and every level makes the
+/// origin of a value harder to find.
+const MAX_CHAIN: usize = 64;
+
+/// Checks that every `base_config` names an entry and leads to an end, and puts every config
+/// together with its bases.
+pub(crate) fn settle_bases(tree: &mut Tree, report: &mut Report) {
+    for (pattern, section) in tree.patterns_mut() {
         for group in [Group::Configs, Group::Instances] {
             for entry in section.group(group).iter() {
-                let Some(base) = &entry.base else { continue };
-                let message = if !is_known(configs, &base.name) {
-                    unknown_base(&base.name, configs, &report.hints)
-                } else if group == Group::Configs && !in_circles.contains(entry.name.as_str()) {
-                    let Some(circle) = circle(configs, entry, base) else { continue };
-                    in_circles.extend(&circle);
-                    lead_in_circle(&circle)
-                } else {
-                    continue;
-                };
-                let path = format!("{}.base_config", path_of(pattern, group, &entry.name));
-                let problem = Problem::new(message).path(path).value(shorten(&base.name));
-                report.problem_at(&base.spot, problem);
+                if let Some(base) = &entry.base
+                    && !is_known(&section.configs, &base.name)
+                {
+                    let message = unknown_base(&base.name, &section.configs, &report.hints);
+                    refuse(pattern, group, (entry, base), message, report);
+                }
             }
         }
+        let mut settler = Settler::new(&section.configs);
+        (0..section.configs.len()).for_each(|at| settler.settle(at));
+        for (entry, message) in settler.problems {
+            if let Some(base) = &entry.base {
+                refuse(pattern, Group::Configs, (entry, base), message, report);
+            }
+        }
+        let wholes: Vec<Option<Settled>> = settler.settled;
+        for (entry, settled) in section.configs.iter_mut().zip(wholes) {
+            entry.whole = settled.map(|settled| settled.whole).unwrap_or_default();
+        }
     }
+}
+
+fn refuse(
+    pattern: Pattern,
+    group: Group,
+    (entry, base): (&Entry, &Base),
+    message: String,
+    report: &mut Report,
+) {
+    let path = format!("{}.base_config", path_of(pattern, group, &entry.name));
+    let problem = Problem::new(message).path(path).value(shorten(&base.name));
+    report.problem_at(&base.spot, problem);
+}
+
+pub(crate) fn is_default(name: &str) -> bool {
+    same_name(name, DEFAULT)
+}
+
+/// The config below every other, where it is declared.
+pub(crate) fn default_of(configs: &Entries) -> Option<&Entry> {
+    configs.get(DEFAULT)
 }
 
 /// Whether a base of this name is there.
 pub(crate) fn is_known(configs: &Entries, name: &str) -> bool {
-    configs.get(name).is_some() || canonical(name) == DEFAULT
+    configs.get(name).is_some() || is_default(name)
 }
 
-/// The names on the way from an entry back to itself, if its bases lead there.
-fn circle<'a>(configs: &'a Entries, entry: &'a Entry, base: &Base) -> Option<Vec<&'a str>> {
-    let mut names = vec![entry.name.as_str()];
-    let mut seen: HashSet<&str> = HashSet::new();
-    let mut next = configs.get(&base.name);
-    while let Some(here) = next {
-        names.push(&here.name);
-        if std::ptr::eq(here, entry) {
-            return Some(names);
-        }
-        // Another circle lies below; it is told at its own entries.
-        if !seen.insert(&here.name) {
-            return None;
-        }
-        next = here.base.as_ref().and_then(|base| configs.get(&base.name));
+/// Puts configs together with their bases, each once however many build on it.
+struct Settler<'a> {
+    configs: &'a Entries,
+    /// By the position of the config.
+    settled: Vec<Option<Settled>>,
+    problems: Vec<(&'a Entry, String)>,
+}
+
+#[derive(Clone)]
+struct Settled {
+    whole: Whole,
+    /// The number of configs in the chain, this one included.
+    length: usize,
+}
+
+impl<'a> Settler<'a> {
+    fn new(configs: &'a Entries) -> Self {
+        Self { configs, settled: vec![None; configs.len()], problems: Vec::new() }
     }
-    None
+
+    fn settle(&mut self, start: usize) {
+        // Down to a config that is settled or has no base, then up again.
+        let mut way = Vec::new();
+        let mut seen = HashSet::new();
+        let mut next = Some(start);
+        while let Some(at) = next
+            && self.settled[at].is_none()
+        {
+            if !seen.insert(at) {
+                self.refuse_circle(&way, at);
+                break;
+            }
+            way.push(at);
+            next = self.base(at);
+        }
+        for at in way.into_iter().rev() {
+            let settled = self.on_its_base(at);
+            // Those above it are too long for the same reason.
+            if settled.length == MAX_CHAIN + 1 {
+                let message = format!("a chain of more than {MAX_CHAIN} bases; shorten it");
+                self.problems.push((self.configs.at(at), message));
+            }
+            self.settled[at] = Some(settled);
+        }
+    }
+
+    fn base(&self, at: usize) -> Option<usize> {
+        self.configs.position(&self.configs.at(at).base.as_ref()?.name)
+    }
+
+    fn on_its_base(&self, at: usize) -> Settled {
+        let entry = self.configs.at(at);
+        // In a circle, which is refused, the base that closes it is not settled yet.
+        let base = self.base(at).and_then(|base| Some((base, self.settled[base].as_ref()?)));
+        let mut whole = match base {
+            None => Whole::default(),
+            Some((base, _)) if is_default(&self.configs.at(base).name) => {
+                Whole { over_default: true, ..Whole::default() }
+            }
+            Some((_, below)) => below.whole.clone(),
+        };
+        whole.values.extend(entry.values.clone());
+        Settled { whole, length: 1 + base.map_or(0, |(_, below)| below.length) }
+    }
+
+    /// A circle is one mistake, however many configs are in it: the first declared one's.
+    fn refuse_circle(&mut self, way: &[usize], met: usize) {
+        let mut circle: Vec<usize> = way.iter().copied().skip_while(|at| *at != met).collect();
+        let first = (0..circle.len()).min_by_key(|i| circle[*i]).unwrap_or(0);
+        circle.rotate_left(first);
+        let entry = self.configs.at(circle[0]);
+        let names = circle.iter().chain(&circle[..1]).map(|at| self.configs.at(*at).name.as_str());
+        self.problems.push((entry, lead_in_circle(&names.collect::<Vec<_>>())));
+    }
 }
 
 fn lead_in_circle(names: &[&str]) -> String {
+    const SHOWN: usize = 20;
     match names {
         [_, _] => "an entry cannot be its own base".to_owned(),
+        [shown @ .., last] if shown.len() > SHOWN => {
+            let shown = shown[..SHOWN].join(" -> ");
+            format!("base_config leads in a circle: {shown} -> … -> {last}")
+        }
         _ => format!("base_config leads in a circle: {}", names.join(" -> ")),
     }
 }

@@ -6,7 +6,7 @@ use resilience_settings::Pattern;
 use super::file::{self, Format, Input};
 use super::{
     Config, ConfigError,
-    bases::check_bases,
+    bases::settle_bases,
     environment,
     key_path::KeyPath,
     property::{Leaf, Property},
@@ -142,7 +142,7 @@ impl ConfigBuilder {
             *reader.strict = in_code;
         }
         environment::read(&mut reader, &variables);
-        check_bases(&tree, &mut report);
+        settle_bases(&mut tree, &mut report);
         if let Some(file) = imported
             && !report.has_problems()
             && let Some(warning) = differences(&tree, &file)
@@ -208,15 +208,12 @@ fn differences(tree: &Tree, file: &str) -> Option<String> {
         let ours = config.resolve(Pattern::CircuitBreaker, &entry.name, &super::Inline::default());
         let Ok(ours) = ours else { continue };
         let theirs = Config::as_resilience4j(section, entry);
-        for key in Pattern::CircuitBreaker.keys() {
-            let (here, there) = (ours.get(key.name), theirs.get(key.name));
-            if here != there {
-                let show = |value: Option<&super::Value>| {
-                    value.map_or_else(|| "unset".to_owned(), ToString::to_string)
-                };
-                let (here, there) = (show(here), show(there));
-                found.push(format!("{}.{} is {here}, there {there}", entry.name, key.name));
-            }
+        let show = |value: Option<&super::Value>| {
+            value.map_or_else(|| "unset".to_owned(), ToString::to_string)
+        };
+        for (key, here, there) in ours.differences(&theirs) {
+            let (here, there) = (show(here), show(there));
+            found.push(format!("{}.{key} is {here}, there {there}", entry.name));
         }
     }
     if found.is_empty() {

@@ -93,13 +93,11 @@ impl Pending {
                 Ok(())
             }
             (Raw::Counts(counts), Raw::Counts(more)) => {
-                for (kind, count) in more {
-                    if counts.iter().any(|(known, _)| *known == kind) {
-                        return Err(twice);
-                    }
-                    counts.push((kind, count));
+                if counts.extend(more) {
+                    Ok(())
+                } else {
+                    Err(twice)
                 }
-                Ok(())
             }
             _ => Err(twice),
         }

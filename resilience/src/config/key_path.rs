@@ -50,6 +50,12 @@ impl KeyPath {
         self.segments.len()
     }
 
+    /// The length of the path as one dotted text.
+    #[cfg(feature = "config")]
+    pub(crate) fn bytes(&self) -> usize {
+        self.segments.iter().map(|segment| segment.text.len() + 1).sum()
+    }
+
     pub(crate) fn segments(&self) -> &[Segment] {
         &self.segments
     }

@@ -1,10 +1,10 @@
-use std::{fmt, sync::Arc};
+use std::{collections::HashSet, fmt, sync::Arc};
 
 use resilience_settings::{Pattern, Value};
 
 use super::{
     ConfigBuilder, Inline, Origin, Problem, Settings,
-    bases::DEFAULT,
+    bases::default_of,
     hint::Hints,
     tree::{Entry, Group, Tree, path_of},
 };
@@ -150,8 +150,9 @@ impl Config {
         check: impl Fn(&Settings) -> Vec<Problem>,
     ) -> Vec<Problem> {
         let mut problems: Vec<Problem> = Vec::new();
+        let mut known = HashSet::new();
         for (pattern, section) in self.tree().patterns() {
-            let default = section.configs.get(DEFAULT).map(|entry| (Group::Configs, entry));
+            let default = default_of(&section.configs).map(|entry| (Group::Configs, entry));
             let instances = section.instances.iter().map(|entry| (Group::Instances, entry));
             for (group, entry) in default.into_iter().chain(instances) {
                 let settings = match group {
@@ -161,10 +162,7 @@ impl Config {
                 let path = path_of(pattern, group, &entry.name);
                 for problem in check(&settings) {
                     let problem = complete(problem, &settings, &path, entry);
-                    let known = problems.iter().any(|known| {
-                        known.place == problem.place && known.message == problem.message
-                    });
-                    if !known {
+                    if known.insert((problem.place.clone(), problem.message.clone())) {
                         problems.push(problem);
                     }
                 }

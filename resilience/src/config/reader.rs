@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use resilience_settings::{Pattern, Type, Value, check_name, same_name};
 
@@ -12,7 +12,7 @@ use super::{
     report::Report,
     source::{Source, Spot},
     tree::{Base, Group, Tree, path_of},
-    value::{Kinds, Raw, ReadAsAll},
+    value::{Counts, Kinds, Raw, ReadAsAll},
 };
 
 /// Reads properties into the tree of entries; what is wrong goes to the report and no further.
@@ -236,7 +236,9 @@ impl Reader<'_> {
             (Leaf::Text(text), Some(index), None) => {
                 Raw::Indexed(BTreeMap::from([(index, text.clone())]))
             }
-            (Leaf::Text(text), None, Some(kind)) => Raw::Counts(vec![(kind.clone(), text.clone())]),
+            (Leaf::Text(text), None, Some(kind)) => {
+                Raw::Counts(Counts::of(kind.clone(), text.clone()))
+            }
             (leaf, None, None) => Raw::Leaf(leaf.clone()),
             _ => Raw::Leaf(Leaf::Nested),
         };
@@ -286,7 +288,7 @@ impl Reader<'_> {
                 if let Some(all) = Kinds::widen(key.name, &mut value) {
                     self.report.warn(read_as_all(&source.place(line), &path, &all));
                 }
-                entry.values.insert(slot, (value, source.origin(line, &entry_path)));
+                entry.values.insert(slot, Arc::new((value, source.origin(line, &entry_path))));
             }
             // The key that it came with has the same value, and says so.
             Err(_) if pending.implied => {}
@@ -323,7 +325,8 @@ impl Reader<'_> {
                 if let Some(all) = Kinds::widen(key.name, &mut value) {
                     self.report.warn(read_as_all(&place.place, &path, &all));
                 }
-                entry.values.insert(slot, (value, Origin::Environment(variable.to_owned())));
+                let origin = Origin::Environment(variable.to_owned());
+                entry.values.insert(slot, Arc::new((value, origin)));
             }
             Err(message) => {
                 let problem = with_value(Problem::new(message).path(path), raw.shown());

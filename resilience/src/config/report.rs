@@ -1,3 +1,5 @@
+use std::collections::HashMap;
+
 use super::{
     ConfigError, Problem,
     hint::Hints,
@@ -17,7 +19,10 @@ pub(crate) struct Report {
 
 /// Remarks about keys that many entries may have: a hundred instances make one remark.
 #[derive(Debug, Default)]
-struct Remarks(Vec<Remark>);
+struct Remarks {
+    list: Vec<Remark>,
+    index: HashMap<String, usize>,
+}
 
 #[derive(Debug)]
 struct Remark {
@@ -65,9 +70,9 @@ impl Report {
             ("settings without effect", &self.without_effect),
             ("keys of older versions", &self.renamed),
         ];
-        let remarks = headed.into_iter().filter(|(_, remarks)| !remarks.0.is_empty());
+        let remarks = headed.into_iter().filter(|(_, remarks)| !remarks.list.is_empty());
         let remarks = remarks.map(|(head, remarks)| {
-            let keys: Vec<String> = remarks.0.iter().map(Remark::text).collect();
+            let keys: Vec<String> = remarks.list.iter().map(Remark::text).collect();
             format!("{head}: {}", keys.join("; "))
         });
         Ok(remarks.chain(self.warnings).collect())
@@ -76,14 +81,12 @@ impl Report {
 
 impl Remarks {
     fn add(&mut self, key: &str, text: &str, place: String) {
-        match self.0.iter_mut().find(|remark| remark.key == key) {
-            Some(remark) => remark.places.push(place),
-            None => self.0.push(Remark {
-                key: key.to_owned(),
-                text: text.to_owned(),
-                places: vec![place],
-            }),
-        }
+        let at = *self.index.entry(key.to_owned()).or_insert_with(|| {
+            let (key, text) = (key.to_owned(), text.to_owned());
+            self.list.push(Remark { key, text, places: Vec::new() });
+            self.list.len() - 1
+        });
+        self.list[at].places.push(place);
     }
 }
 

@@ -1,10 +1,12 @@
-use resilience_settings::{Pattern, Value, canonical};
+use std::sync::Arc;
+
+use resilience_settings::{Pattern, Value};
 
 use super::{
     Config, ConfigError, Origin, Problem, Settings,
-    bases::{DEFAULT, is_known, unknown_base},
+    bases::{default_of, is_default, is_known, unknown_base},
     hint::Hints,
-    tree::{Entries, Entry, Section},
+    tree::{Entry, Section, Values},
 };
 
 /// The arguments of an attribute that are settings.
@@ -37,8 +39,8 @@ impl Config {
         let mut settings = Settings::defaults(pattern);
         let mut problems = Vec::new();
 
-        for entry in chain(&section.configs, DEFAULT) {
-            overlay(&mut settings, entry);
+        if let Some(default) = default_of(&section.configs) {
+            overlay(&mut settings, &default.whole.values);
         }
         for (key, value) in &inline.values {
             let origin = Origin::Attribute(inline.place.clone());
@@ -54,15 +56,13 @@ impl Config {
                     Problem::new(message).place(&inline.place).path("base_config").value(base),
                 );
             }
-            let bases = chain(&section.configs, base);
             // `default` and what it is based on lie below everything already.
-            let default = bases.iter().rposition(|entry| canonical(&entry.name) == DEFAULT);
-            for entry in &bases[default.map_or(0, |at| at + 1)..] {
-                overlay(&mut settings, entry);
+            if let Some(config) = section.configs.get(base).filter(|_| !is_default(base)) {
+                overlay(&mut settings, &config.whole.values);
             }
         }
         if let Some(entry) = entry {
-            overlay(&mut settings, entry);
+            overlay(&mut settings, &entry.values);
         }
         switch_off(&mut settings, section);
         if problems.is_empty() { Ok(settings) } else { Err(ConfigError::new(problems)) }
@@ -72,39 +72,26 @@ impl Config {
     /// does not inherit `default`, and an instance named like a config takes it for its base.
     pub(super) fn as_resilience4j(section: &Section, entry: &Entry) -> Settings {
         let mut settings = Settings::defaults(Pattern::CircuitBreaker);
+        let default = default_of(&section.configs);
         let base = match &entry.base {
-            Some(base) => base.name.as_str(),
-            None if section.configs.get(&entry.name).is_some() => &entry.name,
-            None => DEFAULT,
+            Some(base) => section.configs.get(&base.name),
+            None => section.configs.get(&entry.name).or(default),
         };
-        for entry in chain(&section.configs, base) {
-            overlay(&mut settings, entry);
+        if let Some(base) = base {
+            let below = default.filter(|_| base.whole.over_default);
+            below.into_iter().chain([base]).for_each(|config| {
+                overlay(&mut settings, &config.whole.values);
+            });
         }
-        overlay(&mut settings, entry);
+        overlay(&mut settings, &entry.values);
         switch_off(&mut settings, section);
         settings
     }
 }
 
-/// The named config with all its bases, the lowest first.
-fn chain<'a>(configs: &'a Entries, name: &str) -> Vec<&'a Entry> {
-    let mut chain: Vec<&Entry> = Vec::new();
-    let mut next = configs.get(name);
-    while let Some(entry) = next {
-        // Circles were refused at load; while that check runs there may still be some.
-        if chain.iter().any(|seen| std::ptr::eq(*seen, entry)) {
-            break;
-        }
-        chain.push(entry);
-        next = entry.base.as_ref().and_then(|base| configs.get(&base.name));
-    }
-    chain.reverse();
-    chain
-}
-
-fn overlay(settings: &mut Settings, entry: &Entry) {
-    for (slot, (value, origin)) in &entry.values {
-        settings.put(*slot, value.clone(), origin.clone());
+fn overlay(settings: &mut Settings, values: &Values) {
+    for (slot, value) in values {
+        settings.put(*slot, Arc::clone(value));
     }
 }
 
@@ -113,7 +100,7 @@ fn switch_off(settings: &mut Settings, section: &Section) {
     if let Some((false, origin)) = &section.enabled
         && let Some((slot, _)) = settings.pattern().key("enabled")
     {
-        settings.put(slot, Value::Bool(false), origin.clone());
+        settings.put(slot, Arc::new((Value::Bool(false), origin.clone())));
     }
 }
 

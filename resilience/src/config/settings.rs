@@ -1,4 +1,9 @@
-use std::{fmt, time::Duration};
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Arc, LazyLock},
+    time::Duration,
+};
 
 use resilience_settings::{Pattern, Value};
 
@@ -59,16 +64,24 @@ impl fmt::Display for Origin {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Settings {
     pattern: Pattern,
-    values: Vec<Option<(Value, Origin)>>,
+    values: Vec<Option<Arc<(Value, Origin)>>>,
 }
 
 impl Settings {
     /// The built-in defaults of a pattern.
     pub(crate) fn defaults(pattern: Pattern) -> Self {
+        // Every instance starts from them; reading the tables costs more than all the rest.
+        static OF_PATTERNS: LazyLock<HashMap<Pattern, Settings>> = LazyLock::new(|| {
+            Pattern::ALL.into_iter().map(|pattern| (pattern, Settings::built_in(pattern))).collect()
+        });
+        OF_PATTERNS[&pattern].clone()
+    }
+
+    fn built_in(pattern: Pattern) -> Self {
         let values = pattern
             .keys()
             .iter()
-            .map(|key| key.default_value().map(|value| (value, Origin::Default)))
+            .map(|key| key.default_value().map(|value| Arc::new((value, Origin::Default))))
             .collect();
         Self { pattern, values }
     }
@@ -81,7 +94,7 @@ impl Settings {
     /// Every key that has a value, with the value and where it came from.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, &Value, &Origin)> {
         self.pattern.keys().iter().zip(&self.values).filter_map(|(key, slot)| {
-            slot.as_ref().map(|(value, origin)| (key.name, value, origin))
+            slot.as_deref().map(|(value, origin)| (key.name, value, origin))
         })
     }
 
@@ -107,13 +120,13 @@ impl Settings {
             .ty
             .check(value)
             .map_err(|error| Problem::new(error.to_string()).path(key.name).value(shown))?;
-        self.values[index] = Some((value, origin));
+        self.values[index] = Some(Arc::new((value, origin)));
         Ok(())
     }
 
     /// Puts a value that was checked already at the position of its key.
-    pub(super) fn put(&mut self, slot: usize, value: Value, origin: Origin) {
-        self.values[slot] = Some((value, origin));
+    pub(super) fn put(&mut self, slot: usize, value: Arc<(Value, Origin)>) {
+        self.values[slot] = Some(value);
     }
 
     /// The value of a key, `None` when it is unset.
@@ -122,16 +135,32 @@ impl Settings {
     ///
     /// When the pattern has no such key: a slip in the calling `config.rs`.
     pub(crate) fn get(&self, name: &str) -> Option<&Value> {
-        let (index, _) = self.pattern.key(name).unwrap_or_else(|| panic!("no key {name}"));
-        self.values[index].as_ref().map(|(value, _)| value)
+        let slot = self.slot(name).unwrap_or_else(|| panic!("no key {name}"));
+        self.values[slot].as_deref().map(|(value, _)| value)
     }
 
     /// Where the value of a key came from, [`Origin::Default`] when it is unset.
     pub(crate) fn origin(&self, name: &str) -> Origin {
-        self.pattern
-            .key(name)
-            .and_then(|(index, _)| self.values[index].as_ref())
+        self.slot(name)
+            .and_then(|slot| self.values[slot].as_deref())
             .map_or(Origin::Default, |(_, origin)| origin.clone())
+    }
+
+    /// The position of a key in its standard spelling, which is the one that code uses.
+    fn slot(&self, name: &str) -> Option<usize> {
+        self.pattern.keys().iter().position(|key| key.name == name)
+    }
+
+    /// The keys whose values differ, with both values.
+    pub(crate) fn differences<'a>(
+        &'a self,
+        other: &'a Settings,
+    ) -> impl Iterator<Item = (&'static str, Option<&'a Value>, Option<&'a Value>)> {
+        let value =
+            |slot: &'a Option<Arc<(Value, Origin)>>| slot.as_deref().map(|(value, _)| value);
+        let both = self.values.iter().map(value).zip(other.values.iter().map(value));
+        let keys = self.pattern.keys().iter().zip(both);
+        keys.filter(|(_, (a, b))| a != b).map(|(key, (a, b))| (key.name, a, b))
     }
 }
 

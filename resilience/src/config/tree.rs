@@ -1,4 +1,7 @@
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use resilience_settings::{Pattern, Value, canonical};
 
@@ -7,7 +10,7 @@ use super::{Origin, source::Spot};
 /// Everything that was declared, per pattern, with each value's origin.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tree {
-    sections: HashMap<Pattern, Section>,
+    sections: BTreeMap<Pattern, Section>,
 }
 
 /// What is declared for one pattern.
@@ -50,8 +53,21 @@ pub(crate) struct Entry {
     /// Where it is declared first.
     pub(crate) spot: Spot,
     pub(crate) base: Option<Base>,
-    /// By the position of the key in the pattern's table.
-    pub(crate) values: BTreeMap<usize, (Value, Origin)>,
+    pub(crate) values: Values,
+    /// What a config has with its bases; empty until they are settled, and for instances.
+    pub(crate) whole: Whole,
+}
+
+/// Values by the position of their key in the pattern's table. A long list is inherited by many
+/// without being copied.
+pub(crate) type Values = BTreeMap<usize, Arc<(Value, Origin)>>;
+
+/// The values of a config and its bases.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Whole {
+    pub(crate) values: Values,
+    /// Its bases lead to `default`. The values of that lie lower, and are not among these.
+    pub(crate) over_default: bool,
 }
 
 /// The `base_config` of an entry.
@@ -74,6 +90,11 @@ impl Tree {
     pub(crate) fn patterns(&self) -> impl Iterator<Item = (Pattern, &Section)> {
         Pattern::ALL.into_iter().filter_map(|pattern| Some((pattern, self.section(pattern)?)))
     }
+
+    /// The same to be changed, in an order that is always the same.
+    pub(crate) fn patterns_mut(&mut self) -> impl Iterator<Item = (Pattern, &mut Section)> {
+        self.sections.iter_mut().map(|(pattern, section)| (*pattern, section))
+    }
 }
 
 impl Section {
@@ -94,7 +115,20 @@ impl Section {
 
 impl Entries {
     pub(crate) fn get(&self, name: &str) -> Option<&Entry> {
-        self.index.get(&canonical(name)).map(|&at| &self.list[at])
+        self.position(name).map(|at| self.at(at))
+    }
+
+    pub(crate) fn position(&self, name: &str) -> Option<usize> {
+        self.index.get(&canonical(name)).copied()
+    }
+
+    /// The entry at a [`position`](Entries::position).
+    pub(crate) fn at(&self, position: usize) -> &Entry {
+        &self.list[position]
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
     }
 
     /// The entry of this name, declared here if it was not yet.
@@ -104,7 +138,8 @@ impl Entries {
                 name: name.to_owned(),
                 spot: spot(),
                 base: None,
-                values: BTreeMap::new(),
+                values: Values::new(),
+                whole: Whole::default(),
             });
             self.list.len() - 1
         });
@@ -113,6 +148,10 @@ impl Entries {
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Entry> {
         self.list.iter()
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
+        self.list.iter_mut()
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {

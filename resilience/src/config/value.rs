@@ -15,7 +15,27 @@ pub(crate) enum Raw {
     /// A list given element by element: `errors[0]`, `errors[1]`.
     Indexed(BTreeMap<usize, Text>),
     /// A number per kind.
-    Counts(Vec<(String, Text)>),
+    Counts(Counts),
+}
+
+/// A number per kind, in the order in which they were written.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Counts {
+    list: Vec<(String, Text)>,
+    kinds: HashSet<String>,
+}
+
+impl Counts {
+    pub(crate) fn of(kind: String, count: Text) -> Self {
+        Self { kinds: HashSet::from([kind.clone()]), list: vec![(kind, count)] }
+    }
+
+    /// Adds those of `more`; `false` when one has a kind that is there already.
+    pub(crate) fn extend(&mut self, more: Counts) -> bool {
+        let new = more.list.iter().all(|(kind, _)| self.kinds.insert(kind.clone()));
+        self.list.extend(more.list);
+        new
+    }
 }
 
 /// How names in lists of errors become kinds.
@@ -67,7 +87,7 @@ impl Raw {
             Raw::Indexed(items) => Leaf::List(items.values().cloned().collect()).shown(),
             Raw::Counts(counts) => {
                 let counts: Vec<String> =
-                    counts.iter().map(|(kind, n)| format!("{kind}: {}", n.value)).collect();
+                    counts.list.iter().map(|(kind, n)| format!("{kind}: {}", n.value)).collect();
                 Some(shorten(&format!("{{{}}}", counts.join(", "))))
             }
         }
@@ -111,10 +131,11 @@ impl Raw {
                 }
             }
             (Type::Counts, Raw::Counts(counts)) => {
-                let mut read: Vec<(String, u32)> = Vec::with_capacity(counts.len());
-                for (kind, count) in counts {
+                let mut read: Vec<(String, u32)> = Vec::with_capacity(counts.list.len());
+                let mut seen = HashSet::with_capacity(counts.list.len());
+                for (kind, count) in &counts.list {
                     let kind = names.resolve(kind);
-                    if read.iter().any(|(known, _)| *known == kind) {
+                    if !seen.insert(kind.clone()) {
                         return Err(format!("one number per error kind; `{kind}` has two"));
                     }
                     match count.value.trim().parse() {
@@ -209,15 +230,14 @@ mod tests {
         let names = Kinds::default();
         let one = text("5").read(&Type::Counts, &names).unwrap();
         assert_eq!(one, Value::Integer(5));
-        let each = Raw::Counts(vec![("java.io.IOException".into(), "3".into())]);
+        let each = Raw::Counts(Counts::of("java.io.IOException".into(), "3".into()));
         let each = each.read(&Type::Counts, &names).unwrap();
         assert_eq!(each, Value::Counts(vec![("io".into(), 3)]));
-        let bad = Raw::Counts(vec![("io".into(), "0".into())]);
+        let bad = Raw::Counts(Counts::of("io".into(), "0".into()));
         assert!(bad.read(&Type::Counts, &names).is_err());
-        let twice = Raw::Counts(vec![
-            ("java.io.IOException".into(), "3".into()),
-            ("io".into(), "4".into()),
-        ]);
+        let mut twice = Counts::of("java.io.IOException".into(), "3".into());
+        assert!(twice.extend(Counts::of("io".into(), "4".into())));
+        let twice = Raw::Counts(twice);
         assert_eq!(
             twice.read(&Type::Counts, &names).unwrap_err(),
             "expected one number per error kind; `io` has two"

@@ -21,6 +21,7 @@ use node::{MAX_BYTES, Syntax};
 use placeholder::{Placeholders, folded};
 use profile::Active;
 pub(super) use profile::names as profile_names;
+use resilience_settings::same_name;
 use root::Root;
 
 use super::{
@@ -205,12 +206,16 @@ fn read_file(path: &Path) -> Result<(String, Format), Syntax> {
     }
 }
 
+/// Whether a property, or the list that it is an element of, has one of these names of Spring's.
+fn is_named(property: &Property, wanted: &[&str]) -> bool {
+    let first = property.path.segments().first();
+    first.is_some_and(|first| same_name(&first.text, "spring"))
+        && wanted.contains(&split_index(&folded(&property.path)).0)
+}
+
 /// The texts of a property in a document, whether it is a scalar, a list or given by index.
 fn texts<'a>(document: &'a [Property], wanted: &str) -> Vec<&'a str> {
-    let named = document.iter().filter(|property| {
-        let folded = folded(&property.path);
-        split_index(&folded).0 == wanted
-    });
+    let named = document.iter().filter(|property| is_named(property, &[wanted]));
     named
         .flat_map(|property| match &property.leaf {
             Leaf::Text(text) => vec![&*text.value],
@@ -273,10 +278,9 @@ fn applies(file: &Parsed, document: &[Property], active: &Active, report: &mut R
     match active.matches(conditions.iter().copied()) {
         Ok(applies) => applies,
         Err(message) => {
-            let condition = document.iter().find(|property| {
-                let folded = folded(&property.path);
-                [ON_PROFILE, OLD_ON_PROFILE].contains(&split_index(&folded).0)
-            });
+            let is_condition =
+                |property: &&Property| is_named(property, &[ON_PROFILE, OLD_ON_PROFILE]);
+            let condition = document.iter().find(is_condition);
             let line = condition.and_then(|property| property.line);
             let problem = Problem::new(message)
                 .path("spring.config.activate.on-profile")

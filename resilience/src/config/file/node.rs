@@ -44,8 +44,9 @@ pub(super) type Parsed = (Vec<Vec<Property>>, Vec<Syntax>);
 pub(super) const MAX_BYTES: usize = 1 << 20;
 pub(super) const MAX_DEPTH: usize = 64;
 pub(super) const MAX_NODES: usize = 10_000;
-/// The longest key that is written in one, dots and all.
-const MAX_KEY_BYTES: usize = 1_024;
+/// The longest path to a value, dots and all. Paths are put together for many values, so that
+/// long keys high up in a file would count for every one below.
+const MAX_PATH_BYTES: usize = 1_024;
 
 /// What a file may still use. Aliases count as what they stand for, so that a small text cannot
 /// become a large tree.
@@ -150,8 +151,9 @@ fn flatten_map(
 
 /// Appends a written key, within the limits.
 pub(super) fn push_key(path: &mut KeyPath, key: &str, line: Option<usize>) -> Result<(), Syntax> {
-    if key.len() > MAX_KEY_BYTES {
-        return Err(Syntax::new(line, format!("a key is longer than {MAX_KEY_BYTES} bytes")));
+    if path.bytes() + key.len() > MAX_PATH_BYTES {
+        let message = format!("a key and those above it are longer than {MAX_PATH_BYTES} bytes");
+        return Err(Syntax::new(line, message));
     }
     path.push(key, line);
     check_depth(line, path.len())

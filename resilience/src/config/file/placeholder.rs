@@ -7,8 +7,8 @@ use resilience_settings::canonical;
 use super::node::{MAX_BYTES, MAX_DEPTH};
 use crate::config::{key_path::KeyPath, property::shown_key};
 
-/// How many placeholders are replaced in one load, nested ones included, and how many bytes come
-/// of it: without a bound a few lines that name each other twice would take for ever.
+/// How many placeholders are replaced in one load, nested ones included, and how many bytes go into
+/// it and come of it: without a bound a few lines that name each other twice would take for ever.
 const MAX_REPLACED: usize = 100_000;
 const MAX_REPLACED_BYTES: usize = MAX_BYTES;
 
@@ -64,9 +64,10 @@ impl<'a> Placeholders<'a> {
             };
             let inner = &rest[start + 2..start + 2 + length];
             let value = self.replace(inner, open, depth)?;
-            self.replaced_bytes.set(self.replaced_bytes.get() + value.len());
+            // A long name costs as much as a long value.
+            self.replaced_bytes.set(self.replaced_bytes.get() + inner.len() + value.len());
             if self.replaced_bytes.get() > MAX_REPLACED_BYTES {
-                return Err(format!("placeholders make more than {MAX_REPLACED_BYTES} bytes"));
+                return Err(format!("placeholders take more than {MAX_REPLACED_BYTES} bytes"));
             }
             out.push_str(&value);
             rest = &rest[start + length + 3..];
