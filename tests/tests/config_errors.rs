@@ -163,8 +163,14 @@ fn values_of_another_shape() {
             "<text>:1: retry.instances.a.base_config = [x]: \
              expected the name of an entry under configs",
         ),
-        ("retry.instances.a: 5", "<text>:1: retry.instances.a: expected a section of settings"),
-        ("retry.instances: 5", "<text>:1: retry.instances: expected a section of names"),
+        (
+            "retry.instances.a: 5",
+            "<text>:1: retry.instances.a: expected a section of settings, such as { enabled: true }",
+        ),
+        (
+            "retry.instances: 5",
+            "<text>:1: retry.instances: expected a section of names, such as { payment: { enabled: true } }",
+        ),
         ("retry: 5", "<text>:1: retry: expected a section with configs and instances"),
         ("resilience: 5", "<text>:1: expected sections"),
         ("strict: perhaps", "<text>:1: strict = perhaps: expected true or false"),
@@ -518,4 +524,22 @@ fn nothing_is_applied_when_something_is_wrong() {
         .text("retry.instances: { a: { max_attempts: 3 }, b: { max_attempts: 0 } }", Format::Yaml)
         .load();
     assert!(loaded.is_err());
+}
+
+#[test]
+fn contradictions_come_with_the_other_errors_but_not_for_a_value_that_was_refused() {
+    let yaml = "
+thread-pool-bulkhead.instances:
+  torn: { core_thread_pool_size: 4, max_thread_pool_size: 2 }
+  refused: { core_thread_pool_size: 4, max_thread_pool_size: 0 }
+retry.instances.a.max_attempts: 0
+";
+    let error = Config::builder().env(false).text(yaml, Format::Yaml).load().unwrap_err();
+    let text = error.to_string();
+    assert_eq!(error.problems().len(), 3, "{text}");
+    assert!(
+        text.contains("torn.max_thread_pool_size = 2: expected at least core_thread_pool_size"),
+        "{text}"
+    );
+    assert_eq!(format!("{error:?}"), text, "a main that returns it shows it as it is meant");
 }

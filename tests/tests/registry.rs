@@ -121,8 +121,7 @@ thread-pool-bulkhead:
   instances:
     p: { core_thread_pool_size: 4, max_thread_pool_size: 2 }
 ";
-    let config = Config::from_str(yaml, Format::Yaml).unwrap();
-    let error = Resilience::from_config(config).unwrap_err();
+    let error = Config::from_str(yaml, Format::Yaml).unwrap_err();
     assert_eq!(error.problems().len(), 2, "{error}");
 }
 

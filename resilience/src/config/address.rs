@@ -170,7 +170,14 @@ fn in_group(
 ) -> Result<Address, Astray> {
     let here = || format!("{pattern}.{}", group.name());
     if path.is_empty() {
-        return empty_or(leaf, Astray::new(here(), None, "expected a section of names"));
+        return empty_or(
+            leaf,
+            Astray::new(
+                here(),
+                None,
+                "expected a section of names, such as { payment: { enabled: true } }",
+            ),
+        );
     }
     let name_length = name_length(pattern, path, leaf);
     let name = joined(&path[..name_length]);
@@ -185,13 +192,12 @@ fn in_group(
         below = &below[1..];
     }
     let Some((key, kind)) = below.split_first() else {
-        return match leaf {
-            Leaf::Empty => Ok(Address::Entry(entry)),
-            _ => {
-                let path = format!("{}.{}", here(), entry.name);
-                Err(Astray::new(path, line, "expected a section of settings"))
-            }
-        };
+        if matches!(leaf, Leaf::Empty) {
+            return Ok(Address::Entry(entry));
+        }
+        let path = format!("{}.{}", here(), entry.name);
+        let message = "expected a section of settings, such as { enabled: true }";
+        return Err(Astray::new(path, line, message));
     };
     let below = if kind.is_empty() { None } else { Some(joined(kind)) };
     Ok(Address::Key(KeyAddress { entry, key: key.text.to_string(), line: key.line, below }))

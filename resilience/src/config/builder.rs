@@ -7,7 +7,7 @@ use super::file::{self, Format, Input};
 use super::{
     Config, ConfigError,
     bases::settle_bases,
-    environment,
+    contradictions, environment,
     key_path::KeyPath,
     property::{Leaf, Property},
     reader::{Reader, read_aliases},
@@ -149,8 +149,11 @@ impl ConfigBuilder {
         {
             report.warn(warning);
         }
-        let warnings = report.finish()?;
-        Ok(Config::new(tree, strict, warnings))
+        let config = Config::new(tree, strict, Vec::new());
+        for problem in config.check_instances(contradictions) {
+            report.contradiction(problem);
+        }
+        Ok(config.with_warnings(report.finish()?))
     }
 
     #[cfg(feature = "config")]

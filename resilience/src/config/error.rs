@@ -13,7 +13,7 @@ use std::fmt;
 ///     "failure_rate_threshold = 101: expected a number above 0 and up to 100"
 /// );
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ConfigError {
     problems: Vec<Problem>,
 }
@@ -97,6 +97,13 @@ impl fmt::Display for ConfigError {
             write!(f, "\n  - {problem}")?;
         }
         Ok(())
+    }
+}
+
+/// As [`Display`](fmt::Display): a `main` that returns the error shows it this way.
+impl fmt::Debug for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

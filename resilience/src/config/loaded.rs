@@ -37,7 +37,7 @@ pub struct Config {
     inner: Arc<Inner>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Inner {
     tree: Tree,
     strict: bool,
@@ -49,6 +49,12 @@ struct Inner {
 impl Config {
     pub(super) fn new(tree: Tree, strict: bool, warnings: Vec<String>) -> Self {
         Self { inner: Arc::new(Inner { tree, strict, warnings, loaded: true }) }
+    }
+
+    pub(super) fn with_warnings(self, warnings: Vec<String>) -> Self {
+        let mut inner = Arc::unwrap_or_clone(self.inner);
+        inner.warnings = warnings;
+        Self { inner: Arc::new(inner) }
     }
 
     /// Starts a configuration from several sources.
@@ -155,9 +161,13 @@ impl Config {
             let default = default_of(&section.configs).map(|entry| (Group::Configs, entry));
             let instances = section.instances.iter().map(|entry| (Group::Instances, entry));
             for (group, entry) in default.into_iter().chain(instances) {
-                let settings = match group {
-                    Group::Configs => self.resolved(pattern, ""),
-                    Group::Instances => self.resolved(pattern, &entry.name),
+                let name = match group {
+                    Group::Configs => "",
+                    Group::Instances => &entry.name,
+                };
+                // What cannot be resolved has its problem already.
+                let Ok(settings) = self.resolve(pattern, name, &Inline::default()) else {
+                    continue;
                 };
                 let path = path_of(pattern, group, &entry.name);
                 for problem in check(&settings) {

@@ -53,6 +53,7 @@
 mod address;
 mod bases;
 mod builder;
+mod contradictions;
 mod environment;
 mod error;
 #[cfg(feature = "config")]
@@ -81,6 +82,7 @@ pub use loaded::Config;
 pub use resilience_settings::{Pattern, Value};
 pub use settings::Origin;
 
+pub(crate) use contradictions::contradictions;
 pub(crate) use hint::{Hints, question};
 pub(crate) use loaded::instance_path;
 pub(crate) use resolve::Inline;

@@ -42,6 +42,17 @@ impl Report {
         self.problems.push((spot.order, problem.place(&spot.place)));
     }
 
+    /// Adds what is wrong between the settings of an entry, after all sources, unless one of its
+    /// values was refused: then it is not known what was meant.
+    pub(crate) fn contradiction(&mut self, problem: Problem) {
+        let entry = |path: &str| path.rsplit_once('.').map(|(entry, _)| entry.to_owned());
+        let of = |problem: &Problem| problem.path.as_deref().and_then(entry);
+        let wanted = of(&problem);
+        if wanted.is_none() || self.problems.iter().all(|(_, known)| of(known) != wanted) {
+            self.problems.push(((usize::MAX, 0), problem));
+        }
+    }
+
     pub(crate) fn warn(&mut self, warning: String) {
         self.warnings.push(warning);
     }

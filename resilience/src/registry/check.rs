@@ -5,9 +5,12 @@ use std::collections::{BTreeMap, HashSet};
 
 use resilience_settings::{Pattern, canonical};
 
-use super::{call_site, instances, resolve};
+use super::{call_site, resolve};
 use crate::{
-    config::{Config, ConfigError, Hints, Inline, Problem, Settings, instance_path, question},
+    config::{
+        Config, ConfigError, Hints, Inline, Problem, Settings, contradictions, instance_path,
+        question,
+    },
     kind,
     registry::{LayerSpec, SiteSpec},
 };
@@ -126,7 +129,6 @@ pub(super) fn at_start(config: &Config, strict: &Strict<'_>) -> Result<Vec<Warni
 
 fn config_alone(config: &Config, findings: &mut Findings) {
     findings.warnings.extend(config.warnings().iter().cloned().map(Warning::from));
-    findings.problems.extend(config.check_instances(instances::check));
     kinds_of_config(config, findings);
 }
 
@@ -229,7 +231,7 @@ fn inline_settings(config: &Config, sites: &[&'static SiteSpec], findings: &mut 
                     match config.resolve(pattern, name, &layer.to_inline(site)) {
                         Ok(settings) => {
                             findings.problems.extend(
-                                instances::check(&settings)
+                                contradictions(&settings)
                                     .into_iter()
                                     .map(|problem| problem.place(site.to_string())),
                             );

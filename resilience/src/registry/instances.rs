@@ -57,14 +57,6 @@ macro_rules! managed {
                 $instance::name(self)
             }
         })*
-
-        /// The rules between the settings of one instance, whatever its pattern.
-        pub(crate) fn check(settings: &Settings) -> Vec<Problem> {
-            match settings.pattern() {
-                $(Pattern::$instance => $config::from_settings(settings).err(),)*
-            }
-            .unwrap_or_default()
-        }
     };
 }
 
