@@ -55,12 +55,11 @@ impl<B: Body> Future for Protect<'_, B> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
-        if *this.stage == Stage::New {
-            let layers = this.pass.layers();
-            let now = layers.clock.now();
-            this.deadline.set(layers.time_limiter.as_ref().and_then(|limiter| limiter.begin(now)));
-        }
-        if let Poll::Ready(result) = this.poll_bulkhead(cx) {
+        let polled = match *this.stage {
+            Stage::New => this.begin(cx),
+            Stage::Queued | Stage::Running => this.poll_bulkhead(cx),
+        };
+        if let Poll::Ready(result) = polled {
             if let (Some(_), Some(limiter)) =
                 (this.deadline.as_ref().as_pin_ref(), &this.pass.layers().time_limiter)
             {
@@ -81,25 +80,29 @@ impl<B: Body> Future for Protect<'_, B> {
 }
 
 impl<B: Body> Within<'_, '_, B> {
+    fn begin(&mut self, cx: &mut Context<'_>) -> Poll<Result<B::Value, CallError<B::Error>>> {
+        let layers = self.pass.layers();
+        let now = layers.clock.now();
+        self.deadline.set(layers.time_limiter.as_ref().and_then(|limiter| limiter.begin(now)));
+        *self.stage = Stage::Running;
+        if let Some(bulkhead) = layers.bulkhead.as_ref().filter(|b| b.is_enabled()) {
+            match bulkhead.begin(now) {
+                Ok(Entry::Admitted(permit)) => *self.slot = Some(permit),
+                Ok(Entry::Queued(wait)) => {
+                    self.wait.set(Some(wait));
+                    *self.stage = Stage::Queued;
+                }
+                Err(full) => return Poll::Ready(Err(CallError::Resilience(full.into()))),
+            }
+        }
+        self.poll_bulkhead(cx)
+    }
+
     /// What the time limit is around: the wait for a slot, then the body.
     fn poll_bulkhead(
         &mut self,
         cx: &mut Context<'_>,
     ) -> Poll<Result<B::Value, CallError<B::Error>>> {
-        if *self.stage == Stage::New {
-            *self.stage = Stage::Running;
-            let layers = self.pass.layers();
-            if let Some(bulkhead) = layers.bulkhead.as_ref().filter(|b| b.is_enabled()) {
-                match bulkhead.begin(layers.clock.now()) {
-                    Ok(Entry::Admitted(permit)) => *self.slot = Some(permit),
-                    Ok(Entry::Queued(wait)) => {
-                        self.wait.set(Some(wait));
-                        *self.stage = Stage::Queued;
-                    }
-                    Err(full) => return Poll::Ready(Err(CallError::Resilience(full.into()))),
-                }
-            }
-        }
         if *self.stage == Stage::Queued {
             let Some(wait) = self.wait.as_mut().as_pin_mut() else { return Poll::Pending };
             let turn = ready!(wait.poll(cx));
