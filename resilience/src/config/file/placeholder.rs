@@ -53,6 +53,8 @@ impl<'a> Placeholders<'a> {
         if depth > MAX_DEPTH {
             return Err(format!("placeholders nest deeper than {MAX_DEPTH} levels"));
         }
+        // Before the work: once the bytes are used up, every further text is refused at once.
+        self.take(text.len())?;
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
         while let Some(start) = rest.find("${") {
@@ -64,16 +66,20 @@ impl<'a> Placeholders<'a> {
             };
             let inner = &rest[start + 2..start + 2 + length];
             let value = self.replace(inner, open, depth)?;
-            // A long name costs as much as a long value.
-            self.replaced_bytes.set(self.replaced_bytes.get() + inner.len() + value.len());
-            if self.replaced_bytes.get() > MAX_REPLACED_BYTES {
-                return Err(format!("placeholders take more than {MAX_REPLACED_BYTES} bytes"));
-            }
+            self.take(value.len())?;
             out.push_str(&value);
             rest = &rest[start + length + 3..];
         }
         out.push_str(rest);
         Ok(out)
+    }
+
+    fn take(&self, bytes: usize) -> Result<(), String> {
+        self.replaced_bytes.set(self.replaced_bytes.get().saturating_add(bytes));
+        if self.replaced_bytes.get() > MAX_REPLACED_BYTES {
+            return Err(format!("placeholders take more than {MAX_REPLACED_BYTES} bytes"));
+        }
+        Ok(())
     }
 
     /// The value of what stands between `${` and `}`.
