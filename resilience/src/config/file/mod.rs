@@ -26,6 +26,7 @@ use root::Root;
 
 use super::{
     Problem,
+    environment::Variable,
     key_path::{joined, split_index},
     property::{Leaf, Property, Text, shorten, shown_key},
     report::Report,
@@ -111,7 +112,7 @@ struct Parsed {
 pub(super) fn load(
     inputs: &[Input],
     profiles: Option<Vec<String>>,
-    variables: &[(String, String)],
+    variables: &[Variable],
     report: &mut Report,
 ) -> Files {
     let files: Vec<Parsed> =
@@ -233,7 +234,7 @@ const ACTIVE_PROFILES: &str = "spring.profiles.active";
 const IMPORT: &str = "spring.config.import";
 
 /// The profiles that the files themselves make active, for want of an argument or a variable.
-fn profiles_of(files: &[Parsed], variables: &[(String, String)]) -> Vec<String> {
+fn profiles_of(files: &[Parsed], variables: &[Variable]) -> Vec<String> {
     let placeholders = Placeholders::new(variables);
     let unconditional = |document: &&Vec<Property>| conditions(document).is_empty();
     let active = files
