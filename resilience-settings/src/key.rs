@@ -188,7 +188,7 @@ impl Key {
             Default::Float(x) => Value::Float(x),
             Default::Duration(text) => Value::Duration(parse_duration(text).expect("tested")),
             Default::Word(word) => Value::Word(word.to_owned()),
-            Default::EmptyList => Value::Kinds(Vec::new()),
+            Default::EmptyList => Value::Kinds([].into()),
             Default::ProcessorsMinus(less) => {
                 let processors = std::thread::available_parallelism().map_or(1, usize::from);
                 Value::Integer((processors as u64).saturating_sub(less).max(1))

@@ -1,4 +1,4 @@
-use std::{fmt, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 /// A setting's value once it has been read and checked.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,8 +13,8 @@ pub enum Value {
     Duration(Duration),
     /// A word of an enumeration, in its standard spelling.
     Word(String),
-    /// A list of error kinds.
-    Kinds(Vec<String>),
+    /// A list of error kinds, shared by all that inherit it.
+    Kinds(Arc<[String]>),
     /// A number per error kind.
     Counts(Vec<(String, u32)>),
 }

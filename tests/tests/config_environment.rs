@@ -152,6 +152,69 @@ fn an_unknown_variable_is_a_warning_with_the_nearest() {
     assert_eq!(value(&config, "retry.instances.pay.max_attempts"), "3");
 }
 
+/// What is no UTF-8 in the environment of a process.
+#[cfg(unix)]
+mod not_utf8 {
+    use std::{ffi::OsString, os::unix::ffi::OsStringExt as _};
+
+    use super::*;
+
+    fn load(file: &str, variables: &[(&[u8], &[u8])]) -> Result<Config, ConfigError> {
+        let os = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
+        let variables = variables.iter().map(|(name, value)| (os(name), os(value)));
+        Config::builder().text(file, Format::Yaml).vars(variables).load()
+    }
+
+    #[test]
+    fn a_name_of_ours_that_is_no_text_is_a_warning() {
+        let variables: &[(&[u8], &[u8])] = &[
+            (b"RESILIENCE_RETRY_INSTANCES_PAY\xff_MAXATTEMPTS", b"4"),
+            (b"resilience_\xff", b"4"),
+            (b"OTHER_\xff", b"4"),
+        ];
+        let config = load(FILE, variables).unwrap();
+        assert_eq!(
+            config.warnings(),
+            [
+                "environment RESILIENCE_RETRY_INSTANCES_PAY\u{fffd}_MAXATTEMPTS sets nothing: \
+                 its name is not UTF-8",
+                "environment resilience_\u{fffd} sets nothing: its name is not UTF-8",
+            ]
+        );
+        assert_eq!(value(&config, "retry.instances.pay.max_attempts"), "3");
+    }
+
+    #[test]
+    fn a_value_that_is_no_text_is_an_error_wherever_it_is_read() {
+        let uses_it = "retry.instances.a.max_attempts: ${ATTEMPTS}";
+        for (file, variable, place) in [
+            (FILE, "RESILIENCE_RETRY_INSTANCES_PAY_MAXATTEMPTS", ""),
+            (FILE, "RESILIENCE_RETRY_INSTANCES_PAY_BASECONFIG", ""),
+            (FILE, "RESILIENCE_RETRY_ENABLED", ""),
+            (FILE, "RESILIENCE_STRICT", ""),
+            (FILE, "RESILIENCE_PROFILES_ACTIVE", ""),
+            (FILE, "SPRING_PROFILES_ACTIVE", ""),
+            (uses_it, "ATTEMPTS", "<text>:1: retry.instances.a.max_attempts = ${ATTEMPTS}: "),
+        ] {
+            let error = load(file, &[(variable.as_bytes(), b"4\xff")]).unwrap_err();
+            let expected = format!("{place}environment {variable}: the value is not UTF-8");
+            assert_eq!(error.to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn a_value_that_is_no_text_does_not_matter_where_nobody_reads_it() {
+        let variables: &[(&[u8], &[u8])] =
+            &[(b"PATH", b"\xff"), (b"RESILIENCE_RETRY_INSTANCES_PAYY_MAXATTEMPTS", b"\xff")];
+        let config = load(FILE, variables).unwrap();
+        assert_eq!(
+            config.warnings(),
+            ["environment RESILIENCE_RETRY_INSTANCES_PAYY_MAXATTEMPTS sets nothing: \
+              it names no declared instance of retry; did you mean `pay`?"]
+        );
+    }
+}
+
 #[test]
 fn the_environment_declares_no_instances() {
     let config = load(&[("RESILIENCE_RETRY_INSTANCES_OTHER_MAXATTEMPTS", "4")]).unwrap();

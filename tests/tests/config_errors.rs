@@ -418,7 +418,20 @@ fn texts_that_are_not_of_their_format() {
         ("[retry]\nx = 1\nx = 2", Format::Toml, "<text>:3: no valid TOML: "),
         ("{\"retry\": {", Format::Json, "<text>:1: no valid JSON: "),
         ("\nretry: 1", Format::Json, "<text>:2: no valid JSON: expected an object"),
-        ("{}\n---\n{}", Format::Json, "<text>: no valid JSON: more than one document"),
+        ("{}\n---\n{}", Format::Json, "<text>:2: no valid JSON: trailing characters at column 1"),
+        (
+            "{\"a\":\n 1,}",
+            Format::Json,
+            "<text>:2: no valid JSON: key must be a string at column 4",
+        ),
+        ("{\n'a': 1}", Format::Json, "<text>:2: no valid JSON: key must be a string at column 1"),
+        ("{a: 1}", Format::Json, "<text>:1: no valid JSON: key must be a string at column 2"),
+        ("{\"a\": b}", Format::Json, "<text>:1: no valid JSON: expected value at column 7"),
+        ("{\"a\": \"b\nc\"}", Format::Json, "<text>:1: no valid JSON: control character"),
+        ("{\"a\": 01}", Format::Json, "<text>:1: no valid JSON: invalid number at column 8"),
+        ("{\"a\": 1} # b", Format::Json, "<text>:1: no valid JSON: trailing characters"),
+        ("{\"a\": \"\\x41\"}", Format::Json, "<text>:1: no valid JSON: invalid escape"),
+        ("{\"a\": \"\\ud800\"}", Format::Json, "<text>:1: no valid JSON: "),
         ("retry.x=\\u00", Format::Properties, "<text>:1: a \\u escape needs four"),
     ] {
         let error = error_of(text, format);

@@ -182,6 +182,15 @@ fn json_escapes_are_resolved() {
 }
 
 #[test]
+fn what_means_something_in_yaml_is_text_in_json() {
+    for name in ["<<", "&a", "*a", "!t", "--- a", "# a", "a: b", "\u{2028}", "null", "~"] {
+        let text = format!("{{\"retry\":{{\"instances\"\n:\t{{\"{name}\"\r\n:{{}}}}}}}}");
+        let config = load(&text, Format::Json);
+        assert_eq!(config.instances(Pattern::Retry).collect::<Vec<_>>(), [name]);
+    }
+}
+
+#[test]
 fn anchors_aliases_and_merge_keys_are_followed() {
     let text = "
 x-common: &common { max_attempts: 5, wait_duration: 1s }

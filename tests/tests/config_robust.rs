@@ -135,7 +135,7 @@ fn a_text_at_the_limit_is_read_in_one_go() {
     let config = Config::builder().env(false).text(text, Format::Properties).load().unwrap();
     let (_, value, _) =
         config.effective().into_iter().find(|(path, ..)| path.ends_with("retry_errors")).unwrap();
-    assert_eq!(value, resilience::config::Value::Kinds(kinds));
+    assert_eq!(value, resilience::config::Value::Kinds(kinds.into()));
 }
 
 #[test]

@@ -73,7 +73,10 @@ fn value(setting: &Inline) -> TokenStream {
             quote!(Nanos(#nanos))
         }
         Value::Word(word) => quote!(Word(#word)),
-        Value::Kinds(kinds) => quote!(Kinds(&[#(#kinds),*])),
+        Value::Kinds(kinds) => {
+            let kinds = kinds.iter();
+            quote!(Kinds(&[#(#kinds),*]))
+        }
         Value::Counts(_) => unreachable!("no literal is read as counts per kind"),
     }
 }

@@ -35,7 +35,7 @@ fn read(key: &Key, expr: &Expr) -> syn::Result<Value> {
             .iter()
             .map(|elem| string(elem).ok_or_else(wrong))
             .collect::<Result<_, _>>()
-            .map(Value::Kinds),
+            .map(|kinds: Vec<String>| Value::Kinds(kinds.into())),
         (_, Expr::Lit(ExprLit { lit, .. })) => literal(key, lit).ok_or_else(wrong)?,
         (_, Expr::Path(_)) => Err(syn::Error::new_spanned(
             expr,

@@ -1,13 +1,12 @@
-use std::{env, fmt};
+use std::{env, ffi::OsString, fmt};
 
 use resilience_settings::Pattern;
 
-#[cfg(feature = "config")]
-use super::file::{self, Format, Input};
 use super::{
     Config, ConfigError,
     bases::settle_bases,
-    contradictions, environment,
+    contradictions,
+    environment::{self, Variable},
     key_path::KeyPath,
     property::{Leaf, Property},
     reader::{Reader, read_aliases},
@@ -15,6 +14,11 @@ use super::{
     source::{Files, Source},
     tree::Tree,
     value::Kinds,
+};
+#[cfg(feature = "config")]
+use super::{
+    file::{self, Format, Input},
+    source::Spot,
 };
 
 /// Gathers the sources of a [`Config`]; nothing is read before [`load`](ConfigBuilder::load).
@@ -49,7 +53,7 @@ pub struct ConfigBuilder {
     #[cfg(feature = "config")]
     profiles: Vec<String>,
     without_env: bool,
-    variables: Option<Vec<(String, String)>>,
+    variables: Option<Vec<(OsString, OsString)>>,
     values: Vec<(String, String)>,
     strict: Option<bool>,
 }
@@ -92,8 +96,8 @@ impl ConfigBuilder {
     /// Takes these variables for the environment instead of the process's.
     pub fn vars<K, V>(mut self, variables: impl IntoIterator<Item = (K, V)>) -> Self
     where
-        K: Into<String>,
-        V: Into<String>,
+        K: Into<OsString>,
+        V: Into<OsString>,
     {
         let variables = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
         self.variables = Some(variables.collect());
@@ -122,7 +126,7 @@ impl ConfigBuilder {
     /// Every problem of every source at once, by source and line.
     pub fn load(self) -> Result<Config, ConfigError> {
         let mut report = Report::default();
-        let variables = self.variables();
+        let variables = environment::with_names(self.variables(), &mut report);
         let Files { mut documents, imported } = self.files(&variables, &mut report);
         let last = Source::code(usize::MAX - 1);
         documents.push((last, self.values.iter().map(in_code).collect()));
@@ -157,8 +161,9 @@ impl ConfigBuilder {
     }
 
     #[cfg(feature = "config")]
-    fn files(&self, variables: &[(String, String)], report: &mut Report) -> Files {
-        file::load(&self.inputs, self.active_profiles(variables), variables, report)
+    fn files(&self, variables: &[Variable], report: &mut Report) -> Files {
+        let profiles = self.active_profiles(variables, report);
+        file::load(&self.inputs, profiles, variables, report)
     }
 
     #[cfg(not(feature = "config"))]
@@ -167,15 +172,12 @@ impl ConfigBuilder {
         Files::default()
     }
 
-    fn variables(&self) -> Vec<(String, String)> {
+    fn variables(&self) -> Vec<(OsString, OsString)> {
         match &self.variables {
             _ if self.without_env => Vec::new(),
             Some(variables) => variables.clone(),
             None => {
-                let variables = env::vars_os().filter_map(|(name, value)| {
-                    Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))
-                });
-                let mut variables: Vec<_> = variables.collect();
+                let mut variables: Vec<_> = env::vars_os().collect();
                 // The process's order is arbitrary; problems and warnings should not be.
                 variables.sort();
                 variables
@@ -185,13 +187,16 @@ impl ConfigBuilder {
 
     /// The profiles of the first of argument and variables that names any.
     #[cfg(feature = "config")]
-    fn active_profiles(&self, variables: &[(String, String)]) -> Option<Vec<String>> {
+    fn active_profiles(&self, variables: &[Variable], report: &mut Report) -> Option<Vec<String>> {
         if !self.profiles.is_empty() {
             return Some(self.profiles.clone());
         }
         [environment::PROFILES, environment::SPRING_PROFILES].into_iter().find_map(|wanted| {
-            let (_, value) = variables.iter().find(|(name, _)| name == wanted)?;
-            let names = file::profile_names(value);
+            let variable = variables.iter().find(|variable| variable.name == wanted)?;
+            let value = variable.text().map_err(|problem| {
+                report.problem_at(&Spot::environment(wanted), problem);
+            });
+            let names = file::profile_names(value.ok()?);
             if names.is_empty() { None } else { Some(names) }
         })
     }

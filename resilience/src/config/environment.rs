@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::{collections::HashMap, ffi::OsString};
 
 use resilience_settings::{Pattern, Type, Value};
 
@@ -8,6 +8,7 @@ use super::{
     hint::{Hints, question},
     property::{Leaf, one_line},
     reader::Reader,
+    report::Report,
     source::Spot,
     tree::{Entries, Group, Tree},
     value::Raw,
@@ -21,11 +22,50 @@ pub(crate) const PROFILES: &str = "RESILIENCE_PROFILES_ACTIVE";
 pub(crate) const SPRING_PROFILES: &str = "SPRING_PROFILES_ACTIVE";
 const STRICT: &str = "RESILIENCE_STRICT";
 
+/// A variable whose name is text.
+#[derive(Debug, Clone)]
+pub(crate) struct Variable {
+    pub(crate) name: String,
+    /// `None` where it is not UTF-8: that matters only for those that are read.
+    pub(crate) value: Option<String>,
+}
+
+impl Variable {
+    /// The value, or the problem that it is none.
+    ///
+    /// # Errors
+    ///
+    /// When it is not UTF-8.
+    pub(crate) fn text(&self) -> Result<&str, Problem> {
+        self.value.as_deref().ok_or_else(|| Problem::new("the value is not UTF-8"))
+    }
+}
+
+/// The variables whose names are text; a name of ours that is not sets nothing, and is told.
+pub(crate) fn with_names(
+    variables: impl IntoIterator<Item = (OsString, OsString)>,
+    report: &mut Report,
+) -> Vec<Variable> {
+    let mut named = Vec::new();
+    for (name, value) in variables {
+        match name.into_string() {
+            Ok(name) => named.push(Variable { name, value: value.into_string().ok() }),
+            Err(name) => {
+                let shown = one_line(&name.to_string_lossy());
+                if shown.to_ascii_uppercase().starts_with(PREFIX) {
+                    report.warn(format!("environment {shown} sets nothing: its name is not UTF-8"));
+                }
+            }
+        }
+    }
+    named
+}
+
 /// Lays the variables over what is declared already: they change values, never declare instances.
-pub(crate) fn read(reader: &mut Reader<'_>, variables: &[(String, String)]) {
+pub(crate) fn read(reader: &mut Reader<'_>, variables: &[Variable]) {
     let mut seen = HashMap::new();
-    for (variable, value) in variables {
-        let variable = &one_line(variable);
+    for value in variables {
+        let variable = &one_line(&value.name);
         let upper = variable.to_ascii_uppercase();
         if upper.starts_with("RESILIENCE4J_") {
             reader
@@ -52,7 +92,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, variables: &[(String, String)]) {
     }
 }
 
-fn read_setting(reader: &mut Reader<'_>, variable: &str, rest: &str, value: &str) {
+fn read_setting(reader: &mut Reader<'_>, variable: &str, rest: &str, value: &Variable) {
     match find(reader.tree, &reader.report.hints, rest) {
         Found::Enabled(pattern) => {
             if let Some(on) = switch(reader, variable, value, &format!("{pattern}.enabled")) {
@@ -61,7 +101,9 @@ fn read_setting(reader: &mut Reader<'_>, variable: &str, rest: &str, value: &str
             }
         }
         Found::Key { pattern, group, name, slot } => {
-            reader.overrule((pattern, group, &name), slot, value, variable);
+            if let Some(value) = text(reader, variable, value) {
+                reader.overrule((pattern, group, &name), slot, value, variable);
+            }
         }
         Found::Ambiguous(names) => {
             let message = format!("it may mean {}; rename one of them", names.join(" or "));
@@ -73,7 +115,14 @@ fn read_setting(reader: &mut Reader<'_>, variable: &str, rest: &str, value: &str
     }
 }
 
-fn switch(reader: &mut Reader<'_>, variable: &str, value: &str, path: &str) -> Option<bool> {
+/// The value of a variable that sets something.
+fn text<'v>(reader: &mut Reader<'_>, variable: &str, value: &'v Variable) -> Option<&'v str> {
+    let text = value.text();
+    text.map_err(|problem| reader.report.problem_at(&Spot::environment(variable), problem)).ok()
+}
+
+fn switch(reader: &mut Reader<'_>, variable: &str, value: &Variable, path: &str) -> Option<bool> {
+    let value = text(reader, variable, value)?;
     let raw = Raw::Leaf(Leaf::Text(value.into()));
     match raw.read(&Type::Bool, reader.kinds) {
         Ok(read) => Some(read == Value::Bool(true)),

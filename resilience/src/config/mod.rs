@@ -32,7 +32,8 @@
 //!   apply under those profiles only. Profiles come from [`ConfigBuilder::profile`], else
 //!   `RESILIENCE_PROFILES_ACTIVE`, else `SPRING_PROFILES_ACTIVE`, else the files'
 //!   `spring.profiles.active`.
-//! - **Limits**: 1 MiB, 64 levels, 10,000 values, aliases included.
+//! - **Limits**: 1 MiB, 64 levels, 10,000 values, aliases included; 1024 bytes for a key and those
+//!   above it; 64 configs that build on each other.
 //!
 //! # Who wins
 //!
@@ -53,6 +54,8 @@
 mod address;
 mod bases;
 mod builder;
+#[allow(clippy::module_inception)] // every pattern has its `config.rs`, and this one has `Config`
+mod config;
 mod contradictions;
 mod environment;
 mod error;
@@ -63,7 +66,6 @@ mod hint;
 mod java;
 mod key_path;
 mod legacy;
-mod loaded;
 mod property;
 mod reader;
 mod report;
@@ -75,16 +77,16 @@ mod typed;
 mod value;
 
 pub use builder::ConfigBuilder;
+pub use config::Config;
 pub use error::{ConfigError, Problem};
 #[cfg(feature = "config")]
 pub use file::Format;
-pub use loaded::Config;
 pub use resilience_settings::{Pattern, Value};
 pub use settings::Origin;
 
+pub(crate) use config::instance_path;
 pub(crate) use contradictions::contradictions;
 pub(crate) use hint::{Hints, question};
-pub(crate) use loaded::instance_path;
 pub(crate) use resolve::Inline;
 pub(crate) use settings::{Draft, Settings};
 pub(crate) use typed::{kind_list, typed_config};

@@ -215,7 +215,7 @@ impl Settings {
         }
     }
 
-    pub(crate) fn kinds(&self, name: &str) -> &[String] {
+    pub(crate) fn kinds(&self, name: &str) -> &Arc<[String]> {
         match self.get(name) {
             Some(Value::Kinds(kinds)) => kinds,
             other => panic!("{name} is {other:?}, not a list of kinds"),

@@ -72,9 +72,8 @@ impl Kinds {
         if key == "ignore_errors" {
             return None;
         }
-        let all = kinds.iter().position(|kind| java::is_everything(kind))?;
-        let name = kinds.swap_remove(all);
-        kinds.clear();
+        let name = kinds.iter().find(|kind| java::is_everything(kind))?.clone();
+        *kinds = [].into();
         Some(ReadAsAll(name))
     }
 }
@@ -118,10 +117,10 @@ impl Raw {
         let list = |elements: Vec<&Text>| {
             let listed = elements.into_iter().map(|item| item.value.trim().to_owned());
             let listed: Vec<String> = listed.filter(|name| !name.is_empty()).collect();
-            Ok(Value::Kinds(names.resolve_list(&listed)))
+            Ok(Value::Kinds(names.resolve_list(&listed).into()))
         };
         match (ty, self) {
-            (Type::Kinds, Raw::Leaf(Leaf::Empty)) => Ok(Value::Kinds(Vec::new())),
+            (Type::Kinds, Raw::Leaf(Leaf::Empty)) => Ok(Value::Kinds([].into())),
             (Type::Kinds, Raw::Leaf(Leaf::List(items))) => list(items.iter().collect()),
             (Type::Kinds, Raw::Indexed(items)) => {
                 let highest = items.keys().next_back().copied().unwrap_or(0);
@@ -153,7 +152,7 @@ impl Raw {
                     _ => &text.value,
                 };
                 match ty.parse(value).map_err(|error| one_line(error.allowed()))? {
-                    Value::Kinds(listed) => Ok(Value::Kinds(names.resolve_list(&listed))),
+                    Value::Kinds(listed) => Ok(Value::Kinds(names.resolve_list(&listed).into())),
                     value => Ok(value),
                 }
             }

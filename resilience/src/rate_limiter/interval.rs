@@ -323,7 +323,7 @@ mod tests {
         let timeout = i64::MAX as u64;
         assert_eq!(engine.acquire(u32::MAX, 0, 0), Decision::Now);
         assert_eq!(wait(engine.acquire(u32::MAX, timeout, 0)), 1);
-        assert_eq!(engine.available(1_000_000_000), u32::MAX.into());
+        assert_eq!(engine.available(1_000_000_000), i64::from(u32::MAX));
         assert_eq!(engine.acquire(u32::MAX, 0, u64::MAX), Decision::Now);
         assert_eq!(wait(engine.acquire(u32::MAX, timeout, u64::MAX)), u64::MAX);
 

@@ -26,6 +26,7 @@ use root::Root;
 
 use super::{
     Problem,
+    environment::Variable,
     key_path::{joined, split_index},
     property::{Leaf, Property, Text, shorten, shown_key},
     report::Report,
@@ -100,7 +101,7 @@ pub(super) enum Input {
 const TEXT_NAME: &str = "<text>";
 
 /// A file that could be parsed.
-struct Parsed {
+struct ParsedFile {
     name: Arc<str>,
     source: Source,
     root: Root,
@@ -111,14 +112,14 @@ struct Parsed {
 pub(super) fn load(
     inputs: &[Input],
     profiles: Option<Vec<String>>,
-    variables: &[(String, String)],
+    variables: &[Variable],
     report: &mut Report,
 ) -> Files {
-    let files: Vec<Parsed> =
+    let files: Vec<ParsedFile> =
         inputs.iter().enumerate().filter_map(|(rank, input)| parse(input, rank, report)).collect();
     let active = Active::new(profiles.unwrap_or_else(|| profiles_of(&files, variables)));
 
-    let mut applied: Vec<(&Parsed, &[Property])> = Vec::new();
+    let mut applied: Vec<(&ParsedFile, &[Property])> = Vec::new();
     for file in &files {
         for document in &file.documents {
             if applies(file, document, &active, report) {
@@ -143,7 +144,7 @@ pub(super) fn load(
     Files { documents, imported: imported.map(|file| Arc::clone(&file.name)) }
 }
 
-fn parse(input: &Input, rank: usize, report: &mut Report) -> Option<Parsed> {
+fn parse(input: &Input, rank: usize, report: &mut Report) -> Option<ParsedFile> {
     let name: Arc<str> = match input {
         Input::Path(path) => path.display().to_string().into(),
         Input::Text(..) => TEXT_NAME.into(),
@@ -162,7 +163,7 @@ fn parse(input: &Input, rank: usize, report: &mut Report) -> Option<Parsed> {
     let root = Root::find(&documents)
         .map_err(|(line, message)| refuse(Syntax::new(line, message)))
         .ok()?;
-    Some(Parsed { name, source, root, documents })
+    Some(ParsedFile { name, source, root, documents })
 }
 
 fn parse_text(text: &str, format: Format) -> Result<node::Parsed, Syntax> {
@@ -233,7 +234,7 @@ const ACTIVE_PROFILES: &str = "spring.profiles.active";
 const IMPORT: &str = "spring.config.import";
 
 /// The profiles that the files themselves make active, for want of an argument or a variable.
-fn profiles_of(files: &[Parsed], variables: &[(String, String)]) -> Vec<String> {
+fn profiles_of(files: &[ParsedFile], variables: &[Variable]) -> Vec<String> {
     let placeholders = Placeholders::new(variables);
     let unconditional = |document: &&Vec<Property>| conditions(document).is_empty();
     let active = files
@@ -260,7 +261,7 @@ fn conditions(document: &[Property]) -> Vec<&str> {
 }
 
 /// Whether a document is to be read under the active profiles.
-fn applies(file: &Parsed, document: &[Property], active: &Active, report: &mut Report) -> bool {
+fn applies(file: &ParsedFile, document: &[Property], active: &Active, report: &mut Report) -> bool {
     let line = document.first().and_then(|property| property.line);
     if let Some(platform) = texts(document, ON_CLOUD).first() {
         report.warn(format!(
@@ -292,7 +293,7 @@ fn applies(file: &Parsed, document: &[Property], active: &Active, report: &mut R
 }
 
 /// Imports are not followed: what they name may hold settings that would be missed in silence.
-fn warn_of_imports(file: &Parsed, document: &[Property], report: &mut Report) {
+fn warn_of_imports(file: &ParsedFile, document: &[Property], report: &mut Report) {
     for import in texts(document, IMPORT) {
         report.warn(format!(
             "{}: spring.config.import of `{}` is not followed; give the file to the loader",
@@ -304,7 +305,7 @@ fn warn_of_imports(file: &Parsed, document: &[Property], report: &mut Report) {
 
 /// The properties of ours in a document, placeholders replaced.
 fn below_root(
-    file: &Parsed,
+    file: &ParsedFile,
     document: &[Property],
     placeholders: &Placeholders<'_>,
     report: &mut Report,

@@ -5,7 +5,7 @@ use std::{cell::Cell, collections::HashMap, sync::Arc};
 use resilience_settings::canonical;
 
 use super::node::{MAX_BYTES, MAX_DEPTH};
-use crate::config::{key_path::KeyPath, property::shown_key};
+use crate::config::{environment::Variable, key_path::KeyPath, property::shown_key};
 
 /// How many placeholders are replaced in one load, nested ones included, and how many bytes go into
 /// it and come of it: without a bound a few lines that name each other twice would take for ever.
@@ -15,15 +15,15 @@ const MAX_REPLACED_BYTES: usize = MAX_BYTES;
 /// Where placeholders find their values: the environment, then the properties of the files.
 #[derive(Debug)]
 pub(super) struct Placeholders<'a> {
-    variables: HashMap<&'a str, &'a str>,
+    variables: HashMap<&'a str, &'a Variable>,
     properties: HashMap<String, Arc<str>>,
     replaced: Cell<usize>,
     replaced_bytes: Cell<usize>,
 }
 
 impl<'a> Placeholders<'a> {
-    pub(super) fn new(variables: &'a [(String, String)]) -> Self {
-        let variables = variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    pub(super) fn new(variables: &'a [Variable]) -> Self {
+        let variables = variables.iter().map(|variable| (variable.name.as_str(), variable));
         Self {
             variables: variables.collect(),
             properties: HashMap::new(),
@@ -53,6 +53,8 @@ impl<'a> Placeholders<'a> {
         if depth > MAX_DEPTH {
             return Err(format!("placeholders nest deeper than {MAX_DEPTH} levels"));
         }
+        // Before the work: once the bytes are used up, every further text is refused at once.
+        self.take(text.len())?;
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
         while let Some(start) = rest.find("${") {
@@ -64,16 +66,20 @@ impl<'a> Placeholders<'a> {
             };
             let inner = &rest[start + 2..start + 2 + length];
             let value = self.replace(inner, open, depth)?;
-            // A long name costs as much as a long value.
-            self.replaced_bytes.set(self.replaced_bytes.get() + inner.len() + value.len());
-            if self.replaced_bytes.get() > MAX_REPLACED_BYTES {
-                return Err(format!("placeholders take more than {MAX_REPLACED_BYTES} bytes"));
-            }
+            self.take(value.len())?;
             out.push_str(&value);
             rest = &rest[start + length + 3..];
         }
         out.push_str(rest);
         Ok(out)
+    }
+
+    fn take(&self, bytes: usize) -> Result<(), String> {
+        self.replaced_bytes.set(self.replaced_bytes.get().saturating_add(bytes));
+        if self.replaced_bytes.get() > MAX_REPLACED_BYTES {
+            return Err(format!("placeholders take more than {MAX_REPLACED_BYTES} bytes"));
+        }
+        Ok(())
     }
 
     /// The value of what stands between `${` and `}`.
@@ -87,8 +93,11 @@ impl<'a> Placeholders<'a> {
             None => (inner, None),
         };
         let name = self.expand(name, open, depth + 1)?.trim().to_owned();
-        if let Some(value) = self.variable(&name) {
-            return Ok(value.to_owned());
+        if let Some(variable) = self.variable(&name) {
+            let value = variable.text();
+            return value.map(str::to_owned).map_err(|problem| {
+                format!("environment {}: {}", shown_key(&variable.name), problem.message)
+            });
         }
         let folded_name = folded(&KeyPath::of(&name));
         if let Some(value) = self.properties.get(&folded_name) {
@@ -112,7 +121,7 @@ impl<'a> Placeholders<'a> {
     }
 
     /// A variable of exactly this name, or of the one that Spring makes of a property's name.
-    fn variable(&self, name: &str) -> Option<&str> {
+    fn variable(&self, name: &str) -> Option<&Variable> {
         let upper = name.to_uppercase().replace('.', "_");
         [name, &upper.replace('-', ""), &upper.replace('-', "_")]
             .into_iter()
@@ -162,11 +171,9 @@ mod tests {
     use super::*;
 
     fn resolve(text: &str) -> Result<String, String> {
-        let variables = [
-            ("WAIT".to_owned(), "2s".to_owned()),
-            ("APP_NAME".to_owned(), "shop".to_owned()),
-            ("RAW".to_owned(), "${WAIT}".to_owned()),
-        ];
+        let variables = [("WAIT", "2s"), ("APP_NAME", "shop"), ("RAW", "${WAIT}")];
+        let variables = variables
+            .map(|(name, value)| Variable { name: name.to_owned(), value: Some(value.to_owned()) });
         let mut placeholders = Placeholders::new(&variables);
         for (name, value) in [
             ("app.timeout", "5s"),

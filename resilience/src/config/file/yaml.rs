@@ -1,6 +1,7 @@
 use std::{borrow::Cow, collections::HashMap, fmt::Write as _, sync::Arc};
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
+use serde_json::value::RawValue;
 
 use super::node::{Budget, Member, Node, Parsed, Syntax, check_depth, flatten, refuse_duplicates};
 
@@ -28,7 +29,7 @@ pub(super) fn parse(text: &str) -> Result<Parsed, Syntax> {
     Ok((documents, problems))
 }
 
-/// Reads JSON: one document, an object.
+/// Reads JSON: one document, an object. YAML would take more than that, so it is checked first.
 pub(super) fn parse_json(text: &str) -> Result<Parsed, Syntax> {
     let trimmed = text.trim_start();
     if !trimmed.is_empty() && !trimmed.starts_with('{') {
@@ -36,13 +37,21 @@ pub(super) fn parse_json(text: &str) -> Result<Parsed, Syntax> {
         let line = 1 + text[..skipped].matches('\n').count();
         return Err(Syntax::new(Some(line), "no valid JSON: expected an object"));
     }
-    let (documents, problems) = parse(&join_surrogates(text)).map_err(|error| {
-        Syntax::new(error.line, error.message.replacen("no valid YAML", "no valid JSON", 1))
-    })?;
-    if documents.len() > 1 {
-        return Err(Syntax::new(None, "no valid JSON: more than one document"));
+    if !trimmed.is_empty() {
+        serde_json::from_str::<&RawValue>(text).map_err(|error| no_json(&error))?;
     }
-    Ok((documents, problems))
+    parse(&join_surrogates(text)).map_err(|error| {
+        Syntax::new(error.line, error.message.replacen("no valid YAML", "no valid JSON", 1))
+    })
+}
+
+fn no_json(error: &serde_json::Error) -> Syntax {
+    let (line, column) = (error.line(), error.column());
+    // The place comes last in its message; ours has the line in front.
+    let message = error.to_string();
+    let what = message.strip_suffix(&format!(" at line {line} column {column}"));
+    let what = what.unwrap_or(&message);
+    Syntax::new(Some(line), format!("no valid JSON: {what} at column {column}"))
 }
 
 /// Writes a character beyond the first 65,536, two escapes in JSON, as the one it is in YAML.

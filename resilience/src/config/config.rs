@@ -4,7 +4,7 @@ use resilience_settings::{Pattern, Value};
 
 use super::{
     ConfigBuilder, Inline, Origin, Problem, Settings,
-    bases::default_of,
+    bases::{default_of, is_known},
     hint::Hints,
     tree::{Entry, Group, Tree, path_of},
 };
@@ -161,11 +161,14 @@ impl Config {
             let default = default_of(&section.configs).map(|entry| (Group::Configs, entry));
             let instances = section.instances.iter().map(|entry| (Group::Instances, entry));
             for (group, entry) in default.into_iter().chain(instances) {
+                // A base that is not there has its problem already; asking what was meant is dear.
+                if entry.base.as_ref().is_some_and(|base| !is_known(&section.configs, &base.name)) {
+                    continue;
+                }
                 let name = match group {
                     Group::Configs => "",
                     Group::Instances => &entry.name,
                 };
-                // What cannot be resolved has its problem already.
                 let Ok(settings) = self.resolve(pattern, name, &Inline::default()) else {
                     continue;
                 };
