@@ -29,7 +29,7 @@
 //!   `key[0]`, or divided by commas; `${name:default}` is looked up in the environment, then among
 //!   the files' properties.
 //! - **Documents** with `spring.config.activate.on-profile` (`prod & (eu | us)`, `!test`, lists)
-//!   apply under those profiles only. Profiles come from [`ConfigBuilder::profile`], else
+//!   apply under those profiles only. Profiles come from the builder's `profile`, else
 //!   `RESILIENCE_PROFILES_ACTIVE`, else `SPRING_PROFILES_ACTIVE`, else the files'
 //!   `spring.profiles.active`.
 //! - **Limits**: 1 MiB, 64 levels, 10,000 values, aliases included; 1024 bytes for a key and those
