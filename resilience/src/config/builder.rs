@@ -168,7 +168,7 @@ impl ConfigBuilder {
 
     #[cfg(not(feature = "config"))]
     #[allow(clippy::unused_self)] // the same signature as with files
-    fn files(&self, _variables: &[(String, String)], _report: &mut Report) -> Files {
+    fn files(&self, _variables: &[Variable], _report: &mut Report) -> Files {
         Files::default()
     }
 
