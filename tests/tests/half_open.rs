@@ -1,6 +1,8 @@
 //! When the probes of a half-open breaker decide: tables, and every order of outcomes against brute
 //! force.
 
+#![allow(clippy::unwrap_used)] // helpers of tests
+
 use std::time::Duration;
 
 use resilience::{
