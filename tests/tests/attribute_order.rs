@@ -103,7 +103,7 @@ async fn trace(run: Run) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn all_120_textual_orders_give_the_trace_of_the_fixed_order() {
+async fn l01_all_120_textual_orders_give_the_trace_of_the_fixed_order() {
     let mut runs: Vec<(&str, Run)> = Vec::new();
     every_order!(runs [] retry circuit_breaker rate_limiter time_limiter bulkhead);
     let orders: HashSet<&str> = runs.iter().map(|(order, _)| *order).collect();

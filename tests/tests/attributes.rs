@@ -89,7 +89,7 @@ fn hang_answer(_: &AtomicU32, error: CallError<Failure>) -> Outcome {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_fallback_never_hides_a_timeout_from_the_breaker() {
+async fn h01_a_fallback_never_hides_a_timeout_from_the_breaker() {
     let registry = registry(
         "circuitbreaker.instances.hang: { sliding_window_size: 4, minimum_number_of_calls: 4 }",
     );
@@ -128,7 +128,7 @@ mod losing {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_two_fallbacks_the_one_on_the_outermost_attribute_answers_and_the_breaker_opens() {
+async fn h01_of_two_fallbacks_the_one_on_the_outermost_attribute_answers_and_the_breaker_opens() {
     let registry = registry(
         "circuitbreaker.instances.hang: { sliding_window_size: 2, minimum_number_of_calls: 2 }",
     );
@@ -175,13 +175,111 @@ async fn the_first_fallback_whose_type_fits_answers() {
         .await;
 }
 
+#[retry(name = "inside", max_attempts = 3, wait_duration = "1s")]
+#[circuit_breaker(name = "inside", fallback = nothing_left)]
+async fn fallback_inside(calls: &AtomicU32) -> Outcome {
+    calls.fetch_add(1, Ordering::Relaxed);
+    Err(Failure::Down)
+}
+
+fn nothing_left(_: Failure) -> Outcome {
+    Ok(7)
+}
+
+#[tokio::test(start_paused = true)]
+async fn h01_a_fallback_at_an_inner_attribute_answers_after_the_last_attempt() {
+    let (registry, calls) = (registry("{}"), AtomicU32::new(0));
+    assert_eq!(registry.scope(fallback_inside(&calls)).await.unwrap(), 7);
+    assert_eq!(count(&calls), 3);
+    assert_eq!(registry.circuit_breaker("inside").metrics().failed_calls, 3);
+}
+
+/// One function per type of error that a fallback may take.
+macro_rules! handles {
+    ($($name:ident: $error:ty;)*) => {
+        $(
+            #[circuit_breaker(name = "handles", ignore = is_out_of_stock, fallback = answers::$name)]
+            async fn $name(error: Failure) -> Outcome {
+                Err(error)
+            }
+        )*
+
+        mod answers {
+            use super::*;
+
+            $(pub(super) fn $name(_: Failure, _: $error) -> Outcome {
+                Ok(1)
+            })*
+        }
+    };
+}
+
+handles! {
+    everything: CallError<Failure>;
+    refusals: Error;
+    business: Failure;
+}
+
+#[tokio::test(start_paused = true)]
+async fn h02_the_type_of_the_error_decides_whether_a_fallback_takes_ignored_errors() {
+    let registry = registry("{}");
+    registry
+        .scope(async {
+            for error in [Failure::OutOfStock, Failure::Down] {
+                assert!(everything(error.clone()).await.is_ok(), "{error}");
+                assert!(refusals(error.clone()).await.is_err(), "{error}");
+                assert!(business(error.clone()).await.is_ok(), "{error}");
+            }
+            registry.circuit_breaker("handles").transition_to(State::ForcedOpen).unwrap();
+            assert!(everything(Failure::Down).await.is_ok());
+            assert!(refusals(Failure::Down).await.is_ok());
+            assert!(business(Failure::Down).await.is_err());
+        })
+        .await;
+    let totals = registry.circuit_breaker("handles").metrics().totals;
+    assert_eq!((totals.ignored, totals.failed, totals.not_permitted), (3, 3, 3));
+}
+
+#[circuit_breaker(name = "context", fallback = tells)]
+#[rate_limiter(name = "context", limit_for_period = 3, timeout_duration = "0ms")]
+#[time_limiter(name = "context", timeout_duration = "1s")]
+#[bulkhead(name = "context", max_concurrent_calls = 1)]
+async fn in_context(_order: u32, hang: bool) -> Outcome<String> {
+    if hang { pending().await } else { Err(Failure::Down) }
+}
+
+fn tells(order: u32, _: bool, error: CallError<Failure>) -> Outcome<String> {
+    let why = error.resilience().map_or("inner", Error::kind);
+    Ok(format!("{order} {why}"))
+}
+
+#[tokio::test(start_paused = true)]
+async fn h05_a_fallback_learns_the_arguments_and_what_kind_of_error_it_was() {
+    let registry = registry(
+        "ratelimiter.instances.context: { limit_refresh_period: 1h }\n\
+         bulkhead.instances.context: { max_wait_duration: 0ms }",
+    );
+    registry
+        .scope(async {
+            assert_eq!(in_context(1, false).await.unwrap(), "1 inner");
+            assert_eq!(in_context(2, true).await.unwrap(), "2 timeout");
+            let held = registry.bulkhead("context").try_acquire().unwrap();
+            assert_eq!(in_context(3, false).await.unwrap(), "3 bulkhead_full");
+            drop(held);
+            assert_eq!(in_context(4, false).await.unwrap(), "4 request_not_permitted");
+            registry.circuit_breaker("context").transition_to(State::ForcedOpen).unwrap();
+            assert_eq!(in_context(5, false).await.unwrap(), "5 call_not_permitted");
+        })
+        .await;
+}
+
 #[time_limiter(name = "only", fallback = on_open)]
 async fn only_open_is_handled() -> Outcome {
     pending().await
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_no_fallback_handles_is_returned_as_it_was() {
+async fn l10_what_no_fallback_handles_is_returned_as_it_was() {
     let registry = registry("{}");
     let result = registry.scope(only_open_is_handled()).await;
     assert!(matches!(result, Err(Failure::Refused(Error::TimedOut(_)))), "{result:?}");
@@ -577,7 +675,7 @@ async fn panics(calls: Arc<AtomicU32>) -> Outcome {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_panic_is_one_failure_and_is_not_retried() {
+async fn l06_a_panic_is_one_failure_and_is_not_retried() {
     let (registry, calls) = (registry("{}"), Arc::new(AtomicU32::new(0)));
     let joined = registry.spawn(panics(Arc::clone(&calls))).await;
     assert!(joined.unwrap_err().is_panic());
@@ -598,7 +696,7 @@ async fn all_layers(yields: u32) -> Outcome<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_dropped_at_any_await_leaves_every_gauge_idle() {
+async fn l05_a_call_dropped_at_any_await_leaves_every_gauge_idle() {
     for polls in 0..20 {
         let registry = registry("{}");
         {

@@ -125,7 +125,7 @@ fn blocks(release: std::sync::mpsc::Receiver<()>) -> Result<&'static str, Error>
 }
 
 #[tokio::test]
-async fn a_blocking_function_is_bounded_by_a_time_limit_and_keeps_its_thread() {
+async fn g02_a_blocking_function_is_bounded_by_a_time_limit_and_keeps_its_thread() {
     let (release, wait) = std::sync::mpsc::channel();
     assert!(matches!(blocks(wait).await, Err(Error::TimedOut(_))));
     let (_unused, wait) = std::sync::mpsc::channel();

@@ -23,7 +23,7 @@ fn check(table: &[(&str, &str)]) {
 }
 
 #[test]
-fn values_out_of_range() {
+fn i10_values_out_of_range_are_refused_with_the_allowed_range() {
     for (entry, value, allowed) in [
         (
             "circuitbreaker.instances.a.failure_rate_threshold",
@@ -89,21 +89,6 @@ fn values_out_of_range() {
             "0s",
             "a duration of at least 1ns, such as 500ms, 2s or 1m30s",
         ),
-        (
-            "retry.instances.a.wait_duration",
-            "-1s",
-            "a duration such as 500ms, 2s or 1m30s: it is negative",
-        ),
-        (
-            "retry.instances.a.wait_duration",
-            "5 parsecs",
-            "a duration such as 500ms, 2s or 1m30s: `parsecs` is no unit (ns, us, ms, s, m, h, d)",
-        ),
-        (
-            "retry.instances.a.wait_duration",
-            "99999999999h",
-            "a duration such as 500ms, 2s or 1m30s: it is longer than 292 years",
-        ),
     ] {
         assert_eq!(
             yaml_error(&format!("{entry}: {value}")),
@@ -113,7 +98,26 @@ fn values_out_of_range() {
 }
 
 #[test]
-fn durations_that_are_read() {
+fn i06_what_is_no_duration_is_refused_with_the_reason() {
+    for (value, reason) in [
+        ("''", "it is empty"),
+        ("-1s", "it is negative"),
+        ("5 parsecs", "`parsecs` is no unit (ns, us, ms, s, m, h, d)"),
+        ("99999999999h", "it is longer than 292 years"),
+    ] {
+        assert_eq!(
+            yaml_error(&format!("retry.instances.a.wait_duration: {value}")),
+            format!(
+                "<text>:1: retry.instances.a.wait_duration = {}: \
+                 expected a duration such as 500ms, 2s or 1m30s: {reason}",
+                value.trim_matches('\'')
+            )
+        );
+    }
+}
+
+#[test]
+fn i06_durations_that_are_read() {
     for (text, read) in [
         ("500ms", "500ms"),
         ("2s", "2s"),
@@ -183,7 +187,7 @@ fn values_of_another_shape() {
 }
 
 #[test]
-fn unknown_keys_and_sections() {
+fn i05_unknown_keys_and_sections_are_refused_with_the_nearest() {
     check(&[
         (
             "circuitbreaker:\n  instances:\n    a:\n      slidingWindwSize: 50",
@@ -282,7 +286,7 @@ fn keys_and_names_given_twice() {
 }
 
 #[test]
-fn names_that_are_none() {
+fn i11_names_that_are_none_are_refused() {
     let long = "x".repeat(201);
     check(&[
         (
@@ -312,7 +316,7 @@ fn names_that_are_none() {
 }
 
 #[test]
-fn bases() {
+fn i03_bases_that_are_missing_or_lead_in_a_circle_are_refused() {
     check(&[
         (
             "retry:\n  configs: { slow: {} }\n  instances: { a: { base_config: slo } }",
@@ -368,7 +372,7 @@ fn placeholders_without_value_and_in_a_circle() {
 }
 
 #[test]
-fn keys_of_older_versions_with_another_meaning() {
+fn d27_keys_of_older_versions_with_another_meaning_are_refused() {
     check(&[(
         "resilience4j.retry.instances.a.maxRetryAttempts: 3",
         "<text>:1: retry.instances.a.maxRetryAttempts = 3: an older version's key; write \

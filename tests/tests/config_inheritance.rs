@@ -35,7 +35,7 @@ fn find(config: &Config, path: &str) -> (String, Origin) {
 }
 
 #[test]
-fn the_golden_table_of_inheritance() {
+fn i02_i03_i07_the_golden_table_of_inheritance() {
     let config = load(FILE);
     for (instance, key, value, origin) in [
         ("plain", "max_attempts", "6", "<text>:4 (retry.configs.default)"),
@@ -64,7 +64,7 @@ fn the_golden_table_of_inheritance() {
 }
 
 #[test]
-fn an_instance_that_sets_one_key_keeps_the_default_of_the_others() {
+fn i01_an_instance_that_sets_one_key_keeps_the_default_of_the_others() {
     let config = load(
         "
 circuitbreaker:
@@ -77,7 +77,7 @@ circuitbreaker:
 }
 
 #[test]
-fn default_lies_below_every_base_even_when_it_is_named() {
+fn i01_default_lies_below_every_base_even_when_it_is_named() {
     let config = load(
         "
 retry:

@@ -46,7 +46,7 @@ async fn not_detached() -> Result<u32, Error> {
 }
 
 #[tokio::test]
-async fn a_program_starts_and_hears_what_is_questionable() {
+async fn i12_a_program_starts_and_hears_what_is_questionable() {
     let before = resilience::global().retry("declared");
     assert_eq!(declared().await, Ok(1));
     assert_eq!(before.config().max_attempts(), 3);

@@ -8,7 +8,7 @@ async fn call() -> Result<u32, Error> {
 }
 
 #[tokio::test]
-async fn an_undeclared_name_stops_the_start_and_changes_nothing() {
+async fn i12_an_undeclared_name_stops_the_start_and_changes_nothing() {
     let strict =
         || Config::from_str("strict: true\nretry.instances.other: {}", Format::Yaml).unwrap();
     let error = resilience::init(strict()).unwrap_err().to_string();

@@ -37,6 +37,18 @@ fn names_that_nobody_declares_are_told_apart_to_the_letter() {
 }
 
 #[test]
+fn i11_names_of_any_printable_characters_are_names() {
+    let long = "n".repeat(200);
+    for name in ["a.b/c", "two words", "zahlung-für-größe", "支払い", "{\"le\"=\\}", long.as_str()]
+    {
+        let quoted = serde_json::to_string(name).unwrap();
+        let yaml = format!("bulkhead.instances: {{ {quoted}: {{ max_concurrent_calls: 3 }} }}");
+        let bulkhead = registry(&yaml).find_bulkhead(name).unwrap_or_else(|| panic!("no {name}"));
+        assert_eq!((bulkhead.name(), bulkhead.max_concurrent_calls()), (name, 3));
+    }
+}
+
+#[test]
 fn a_removed_instance_lets_go_of_its_listeners_even_of_one_that_uses_the_registry() {
     struct UsesRegistry(Resilience, Arc<AtomicBool>);
     impl Drop for UsesRegistry {
@@ -74,7 +86,7 @@ fn a_java_class_that_stands_for_no_kind_is_pointed_to_its_alias() {
 }
 
 #[test]
-fn a_race_for_one_name_makes_one_instance() {
+fn j16_a_race_for_one_name_makes_one_instance() {
     let registry = registry("");
     let barrier = Arc::new(Barrier::new(64));
     let threads: Vec<_> = (0..64)

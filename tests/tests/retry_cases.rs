@@ -176,6 +176,18 @@ async fn a_retry_that_never_waits_still_lets_others_run() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn d27_three_attempts_are_three_calls() {
+    let retry = retry(3, Interval::fixed(SECOND));
+    let calls = AtomicU32::new(0);
+    let call = retry.call(|| {
+        calls.fetch_add(1, Ordering::Relaxed);
+        async { Err::<(), _>(Failed) }
+    });
+    assert_eq!(call.await, Err(CallError::Inner(Failed)));
+    assert_eq!(calls.load(Ordering::Relaxed), 3);
+}
+
+#[tokio::test(start_paused = true)]
 async fn d24_an_interval_of_ones_own_can_say_stop() {
     let retry = retry(9, Interval::custom(|attempt| (attempt < 3).then_some(SECOND)));
     let attempts = AtomicU32::new(0);

@@ -80,7 +80,7 @@ impl Five {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_attempt_passes_all_inner_layers_again() {
+async fn l03_every_attempt_passes_all_inner_layers_again() {
     let five = Five::new();
     let result: Outcome = five.stack().call(|| async { Err(Failed) }).await;
     assert_eq!(result, Err(CallError::Inner(Failed)));
@@ -92,7 +92,7 @@ async fn every_attempt_passes_all_inner_layers_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_permit_is_held_while_a_retry_waits() {
+async fn l03_no_permit_is_held_while_a_retry_waits() {
     let five = Five::new();
     let stack = five.stack();
     let mut call = pin!(stack.call(|| async { Err::<u32, _>(Failed) }));
@@ -197,7 +197,7 @@ fn poll_once<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_dropped_at_any_poll_leaves_every_gauge_idle() {
+async fn l05_a_call_dropped_at_any_poll_leaves_every_gauge_idle() {
     for polls in 0..20 {
         let five = Five::new();
         {
@@ -217,7 +217,7 @@ async fn a_call_dropped_at_any_poll_leaves_every_gauge_idle() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_panic_at_any_poll_leaves_every_gauge_idle_and_records_one_failure() {
+async fn l06_a_panic_at_any_poll_leaves_every_gauge_idle_and_records_one_failure() {
     for panic_at in 0..6 {
         let five = Five::new();
         let stack = five.stack();
@@ -310,7 +310,7 @@ async fn a_panicking_rule_gives_the_probe_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn concurrent_calls_have_attempts_of_their_own() {
+async fn d13_concurrent_calls_have_attempts_of_their_own() {
     let retry = RetryConfig::builder().max_attempts(3).wait_duration(SECOND).build().unwrap();
     let stack = Stack::builder().retry(Retry::new("r", retry)).build();
     let calls = Arc::new(AtomicU32::new(0));

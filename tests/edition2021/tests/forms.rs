@@ -170,7 +170,7 @@ fn send<T: Send>(value: T) -> T {
 }
 
 #[tokio::test]
-async fn every_form_works() {
+async fn l09_every_form_works() {
     assert_eq!(send(parse("40", 2, (0, 100))).await.unwrap(), 42);
     assert_eq!(send(parse("x", 2, (0, 100))).await.unwrap(), 3);
     assert_eq!(send(generic([1, 2], ToString::to_string)).await.unwrap(), "12");
