@@ -1,3 +1,5 @@
-//! What the integration tests share: the replay of traces recorded from Resilience4j.
+//! What the integration tests share: the replay of traces recorded from Resilience4j, and the
+//! loading of configurations.
 
+pub mod config;
 pub mod conformance;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests may unwrap as the tests themselves do
 
 use resilience::config::{Config, ConfigError, Format};
+use resilience_tests::config::value;
 
 const FILE: &str = "
 circuitbreaker:
@@ -21,14 +22,8 @@ fn load(variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
     Config::builder().text(FILE, Format::Yaml).vars(variables).load()
 }
 
-fn value(config: &Config, path: &str) -> String {
-    let effective = config.effective();
-    let found = effective.iter().find(|(known, ..)| known == path);
-    found.unwrap_or_else(|| panic!("no {path}")).1.to_string()
-}
-
 #[test]
-fn the_table_of_variables() {
+fn variables_change_what_is_declared() {
     for (variable, text, path, expected) in [
         (
             "RESILIENCE_CIRCUITBREAKER_INSTANCES_PAYMENTCB_FAILURERATETHRESHOLD",
@@ -108,7 +103,7 @@ fn a_variable_may_change_the_base() {
 }
 
 #[test]
-fn values_are_checked_like_the_files() {
+fn a_variables_value_is_checked_like_a_files() {
     let error = load(&[
         ("RESILIENCE_CIRCUITBREAKER_INSTANCES_PAYMENTCB_FAILURERATETHRESHOLD", "101"),
         ("RESILIENCE_CIRCUITBREAKER_INSTANCES_X_BASECONFIG", "slow-backand"),

@@ -5,11 +5,7 @@
 use std::{fs, path::PathBuf};
 
 use resilience::config::{Config, Format};
-
-fn error_of(text: &str, format: Format) -> String {
-    let loaded = Config::builder().env(false).text(text, format).load();
-    loaded.map(|config| panic!("accepted: {config:?}")).unwrap_err().to_string()
-}
+use resilience_tests::config::{error_of, load};
 
 fn yaml_error(text: &str) -> String {
     error_of(text, Format::Yaml)
@@ -131,7 +127,7 @@ fn i06_durations_that_are_read() {
         ("1d", "24h"),
     ] {
         let text = format!("retry.instances.a.wait_duration: {text}");
-        let config = Config::builder().env(false).text(&text, Format::Yaml).load().unwrap();
+        let config = load(&text, Format::Yaml).unwrap();
         let effective = config.effective();
         let (_, value, _) =
             effective.iter().find(|(path, ..)| path.ends_with("a.wait_duration")).unwrap();
@@ -142,7 +138,7 @@ fn i06_durations_that_are_read() {
 }
 
 #[test]
-fn values_of_another_shape() {
+fn a_value_of_another_shape_is_refused() {
     check(&[
         (
             "retry.instances.a.max_attempts: [1, 2]",
@@ -226,7 +222,7 @@ fn i05_unknown_keys_and_sections_are_refused_with_the_nearest() {
 }
 
 #[test]
-fn roots() {
+fn two_roots_or_none_are_refused() {
     check(&[
         (
             "resilience.retry: {}\nresilience4j:\n  retry: {}",
@@ -253,7 +249,7 @@ fn roots() {
 }
 
 #[test]
-fn keys_and_names_given_twice() {
+fn what_is_given_twice_is_refused() {
     check(&[
         (
             "retry.instances.a:\n  max_attempts: 3\n  max_attempts: 4",
@@ -351,7 +347,7 @@ fn i03_bases_that_are_missing_or_lead_in_a_circle_are_refused() {
 }
 
 #[test]
-fn placeholders_without_value_and_in_a_circle() {
+fn placeholders_without_a_value_or_in_a_circle_are_refused() {
     check(&[
         (
             "retry.instances.a.max_attempts: ${NONE}",
@@ -410,7 +406,7 @@ rettry: {}
 }
 
 #[test]
-fn texts_that_are_not_of_their_format() {
+fn a_text_that_is_not_of_its_format_is_refused_with_the_line() {
     for (text, format, start) in [
         ("retry:\n  a: [", Format::Yaml, "<text>:2: no valid YAML: "),
         ("retry:\n\ta: 1", Format::Yaml, "<text>:2: no valid YAML: "),
@@ -443,44 +439,6 @@ fn texts_that_are_not_of_their_format() {
     }
 }
 
-#[test]
-fn limits_are_kept() {
-    let deep = format!("a: {}", "[".repeat(100) + &"]".repeat(100));
-    let dotted = ["a"; 70].join(".");
-    let many: Vec<String> = (0..10_001).map(|n| format!("k{n}: 1\n")).collect();
-    let many = many.concat();
-    let laughs = "
-a: &a [x,x,x,x,x,x,x,x,x,x]
-b: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]
-c: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]
-d: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]
-e: [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]
-";
-    let wide = format!("a: &a {}\nb: [{}]", "x".repeat(1 << 18), ["*a"; 8].join(","));
-    let nested_aliases = (1..40).fold("a0: &a0 [[x]]\n".to_owned(), |text, n| {
-        format!("{text}a{n}: &a{n} [[*a{}]]\n", n - 1)
-    });
-    for (text, format, message) in [
-        (deep.as_str(), Format::Yaml, "nested deeper than 64 levels"),
-        (&nested_aliases, Format::Yaml, "nested deeper than 64 levels"),
-        (&format!("{dotted}=1"), Format::Properties, "nested deeper than 64 levels"),
-        (
-            &format!("{}=1", "k".repeat(1_025)),
-            Format::Properties,
-            "a key and those above it are longer than 1024 bytes",
-        ),
-        (&many, Format::Yaml, "more than 10000 values, aliases included"),
-        (&many.replace(": ", " = "), Format::Toml, "more than 10000 values, aliases included"),
-        (&many.replace(": ", "="), Format::Properties, "more than 10000 values, aliases included"),
-        (laughs, Format::Yaml, "more than 10000 values, aliases included"),
-        (&wide, Format::Yaml, "more than 1048576 bytes, aliases included"),
-        (&" ".repeat((1 << 20) + 1), Format::Yaml, "larger than 1048576 bytes"),
-    ] {
-        let error = error_of(text, format);
-        assert!(error.contains(message), "{message}: {error:.300}");
-    }
-}
-
 fn file(name: &str, content: &[u8]) -> PathBuf {
     let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("config_errors");
     fs::create_dir_all(&directory).unwrap();
@@ -495,7 +453,7 @@ fn file_error(path: &PathBuf) -> String {
 }
 
 #[test]
-fn files_that_cannot_be_read() {
+fn a_file_that_cannot_be_read_is_named() {
     let missing = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("no-such-file.yaml");
     assert!(file_error(&missing).starts_with("<path>: cannot read the file: "));
     assert_eq!(
@@ -535,15 +493,6 @@ fn problems_of_several_files_come_file_by_file() {
 }
 
 #[test]
-fn nothing_is_applied_when_something_is_wrong() {
-    let loaded = Config::builder()
-        .env(false)
-        .text("retry.instances: { a: { max_attempts: 3 }, b: { max_attempts: 0 } }", Format::Yaml)
-        .load();
-    assert!(loaded.is_err());
-}
-
-#[test]
 fn contradictions_come_with_the_other_errors_but_not_for_a_value_that_was_refused() {
     let yaml = "
 thread-pool-bulkhead.instances:
@@ -551,7 +500,7 @@ thread-pool-bulkhead.instances:
   refused: { core_thread_pool_size: 4, max_thread_pool_size: 0 }
 retry.instances.a.max_attempts: 0
 ";
-    let error = Config::builder().env(false).text(yaml, Format::Yaml).load().unwrap_err();
+    let error = load(yaml, Format::Yaml).unwrap_err();
     let text = error.to_string();
     assert_eq!(error.problems().len(), 3, "{text}");
     assert!(
@@ -559,4 +508,10 @@ retry.instances.a.max_attempts: 0
         "{text}"
     );
     assert_eq!(format!("{error:?}"), text, "a main that returns it shows it as it is meant");
+}
+
+#[test]
+fn nothing_is_applied_when_something_is_wrong() {
+    let text = "retry.instances: { a: { max_attempts: 3 }, b: { max_attempts: 0 } }";
+    assert!(load(text, Format::Yaml).is_err());
 }

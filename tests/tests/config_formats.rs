@@ -4,16 +4,17 @@
 
 use std::{fs, path::PathBuf};
 
-use resilience::config::{Config, Format, Pattern};
+use resilience::config::{Config, Format, Origin, Pattern};
+use resilience_tests::config;
 
 fn load(text: &str, format: Format) -> Config {
-    Config::builder().env(false).text(text, format).load().unwrap()
+    config::load(text, format).unwrap()
 }
 
 /// The values that are not defaults, with their paths.
 fn set(config: &Config) -> Vec<String> {
     let effective = config.effective().into_iter();
-    let set = effective.filter(|(.., origin)| *origin != resilience::config::Origin::Default);
+    let set = effective.filter(|(.., origin)| *origin != Origin::Default);
     set.map(|(path, value, _)| format!("{path} = {value}")).collect()
 }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests may unwrap as the tests themselves do
 
 use resilience::config::{Config, Format, Origin};
+use resilience_tests::config;
 
 const FILE: &str = "
 retry:
@@ -23,7 +24,7 @@ retry.configs.listed.retry_errors: [io, connect]
 ";
 
 fn load(text: &str) -> Config {
-    Config::builder().env(false).text(text, Format::Yaml).load().unwrap()
+    config::load(text, Format::Yaml).unwrap()
 }
 
 fn find(config: &Config, path: &str) -> (String, Origin) {

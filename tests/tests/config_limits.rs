@@ -1,25 +1,21 @@
-//! What a file within the limits may cost.
+//! The limits of a file, and what one within them may cost.
 
 #![allow(clippy::unwrap_used)] // helpers of tests may unwrap as the tests themselves do
 #![allow(clippy::format_collect)] // the texts are built once and read as they are written
 
-use std::{
-    fmt::Write as _,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
-use resilience::config::{Config, ConfigError, Format, Pattern};
+use resilience::config::{Format, Pattern, Value};
+use resilience_tests::config::{error_of, load};
 
-fn load(text: &str, format: Format) -> Result<Config, ConfigError> {
-    Config::builder().env(false).text(text, format).load()
+/// Lines that are each made from their number.
+fn lines(n: usize, line: impl Fn(usize) -> String) -> String {
+    (0..n).fold(String::new(), |text, i| text + &line(i) + "\n")
 }
 
-/// The lines of a section, each made from its number.
-fn lines(n: usize, line: impl Fn(usize) -> String) -> String {
-    (0..n).fold(String::new(), |mut text, i| {
-        let _ = writeln!(text, "    {}", line(i)); // a String takes everything
-        text
-    })
+/// The same as entries of a section.
+fn entries(n: usize, entry: impl Fn(usize) -> String) -> String {
+    lines(n, |i| format!("    {}", entry(i)))
 }
 
 /// What a file may take to load in a debug build on a busy machine; the time of what is compared
@@ -42,11 +38,58 @@ fn chain(length: usize) -> String {
         0 => "c0: {}".to_owned(),
         _ => format!("c{i}: {{ base_config: c{} }}", i - 1),
     };
-    format!("resilience4j:\n circuitbreaker:\n  configs:\n{}", lines(length, based))
+    format!("resilience4j:\n circuitbreaker:\n  configs:\n{}", entries(length, based))
 }
 
 fn instances(n: usize, content: impl Fn(usize) -> String) -> String {
-    format!("  instances:\n{}", lines(n, |i| format!("i{i}: {{ {} }}", content(i))))
+    format!("  instances:\n{}", entries(n, |i| format!("i{i}: {{ {} }}", content(i))))
+}
+
+#[test]
+fn what_is_beyond_a_limit_is_refused() {
+    let deep = format!("a: {}", "[".repeat(100) + &"]".repeat(100));
+    let dotted = ["a"; 70].join(".");
+    let many = lines(10_001, |n| format!("k{n}: 1"));
+    let laughs = "
+a: &a [x,x,x,x,x,x,x,x,x,x]
+b: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]
+c: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]
+d: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]
+e: [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]
+";
+    let wide = format!("a: &a {}\nb: [{}]", "x".repeat(1 << 18), ["*a"; 8].join(","));
+    let nested_aliases = (1..40).fold("a0: &a0 [[x]]\n".to_owned(), |text, n| {
+        format!("{text}a{n}: &a{n} [[*a{}]]\n", n - 1)
+    });
+    for (text, format, message) in [
+        (deep.as_str(), Format::Yaml, "nested deeper than 64 levels"),
+        (&nested_aliases, Format::Yaml, "nested deeper than 64 levels"),
+        (&format!("{dotted}=1"), Format::Properties, "nested deeper than 64 levels"),
+        (
+            &format!("{}=1", "k".repeat(1_025)),
+            Format::Properties,
+            "a key and those above it are longer than 1024 bytes",
+        ),
+        (&many, Format::Yaml, "more than 10000 values, aliases included"),
+        (&many.replace(": ", " = "), Format::Toml, "more than 10000 values, aliases included"),
+        (&many.replace(": ", "="), Format::Properties, "more than 10000 values, aliases included"),
+        (laughs, Format::Yaml, "more than 10000 values, aliases included"),
+        (&wide, Format::Yaml, "more than 1048576 bytes, aliases included"),
+        (&" ".repeat((1 << 20) + 1), Format::Yaml, "larger than 1048576 bytes"),
+    ] {
+        let error = error_of(text, format);
+        assert!(error.contains(message), "{message}: {error:.300}");
+    }
+}
+
+#[test]
+fn a_list_of_100_000_kinds_is_read() {
+    let kinds: Vec<String> = (0..100_000).map(|n| format!("k{n}")).collect();
+    let text = format!("retry.instances.a.retry_errors = {}", kinds.join(","));
+    let config = load(&text, Format::Properties).unwrap();
+    let (_, value, _) =
+        config.effective().into_iter().find(|(path, ..)| path.ends_with("retry_errors")).unwrap();
+    assert_eq!(value, Value::Kinds(kinds.into()));
 }
 
 #[test]
@@ -57,7 +100,7 @@ fn a_chain_of_64_bases_is_read_and_a_longer_one_refused() {
         [chain(65), chain(4000), chain(1000) + &instances(1000, |_| "base_config: c999".into())]
     {
         assert_eq!(
-            load(&text, Format::Yaml).unwrap_err().to_string(),
+            error_of(&text, Format::Yaml),
             "<text>:68: circuitbreaker.configs.c64.base_config = c63: \
              a chain of more than 64 bases; shorten it"
         );
@@ -86,15 +129,15 @@ fn a_list_is_inherited_by_thousands_in_time() {
 #[test]
 fn thousands_of_mistakes_are_told_in_time() {
     let configs =
-        |name: &str| format!("  configs:\n{}", lines(2000, |i| format!("{name}{i}: {{}}")));
+        |name: &str| format!("  configs:\n{}", entries(2000, |i| format!("{name}{i}: {{}}")));
     let unknown_bases = |known: &str, unknown: &str| {
         let based = instances(2000, |i| format!("base_config: {unknown}{i}"));
         format!("retry:\n{}{based}", configs(known))
     };
     let (x, y) = ("x".repeat(190), "y".repeat(190));
     let keys = |i| format!("sliding_wond_siz_{i}_xxxxxx: 3, slodong_windowed_{i}_xxxx: 4");
-    let sections = |name: &str| (0..9900).map(|i| format!("{name}{i}: 1\n")).collect::<String>();
-    let same = lines(9900, |_| "k: 1".into());
+    let sections = |name: &str| lines(9900, |i| format!("{name}{i}: 1"));
+    let same = entries(9900, |_| "k: 1".into());
     load_in_time(&[
         ("short unknown bases", unknown_bases("c", "d"), Format::Yaml),
         ("long unknown bases", unknown_bases(&x, &y), Format::Yaml),
@@ -107,14 +150,10 @@ fn thousands_of_mistakes_are_told_in_time() {
 
 #[test]
 fn long_keys_above_many_values_are_read_in_time() {
-    let above = |length: usize| -> String {
-        (0..60).map(|i| format!("{}{}:\n", " ".repeat(i), "k".repeat(length))).collect()
-    };
-    let below = (0..9000).map(|i| format!("{}k{i}: 1\n", " ".repeat(60))).collect::<String>();
-    let in_retry = |text: String| {
-        let text: String = text.lines().map(|line| format!("  {line}\n")).collect();
-        format!("retry:\n instances:\n{text}")
-    };
+    let indented = |level: usize, key: &str| format!("{}{key}:", " ".repeat(level));
+    let above = |length: usize| lines(60, |level| indented(level, &"k".repeat(length)));
+    let below = lines(9000, |i| indented(60, &format!("k{i}")));
+    let in_retry = |text: String| format!("retry:\n instances:\n  {}", text.replace('\n', "\n  "));
     load_in_time(&[
         ("deep", above(15) + &below, Format::Yaml),
         ("long and deep", above(1000) + &below, Format::Yaml),
@@ -131,7 +170,7 @@ fn many_spellings_and_kinds_are_read_in_time() {
         letters.map(|(at, c)| if i >> at & 1 == 1 { format!("-{c}") } else { c.into() }).collect()
     };
     let old = instances(4900, |i| format!("{}: 3", dashed(i)));
-    let counts = lines(9900, |i| format!("k{i}: 3"));
+    let counts = entries(9900, |i| format!("k{i}: 3"));
     load_in_time(&[
         ("one old key in many spellings", format!("bulkhead:\n{old}"), Format::Yaml),
         (
@@ -152,9 +191,8 @@ fn what_a_placeholder_costs_counts_for_every_use_of_it() {
 #[test]
 fn large_texts_of_every_format_are_read_in_time() {
     let named = |i| format!("retry.instances.i{i}.max_attempts = 3");
-    let members = (0..4900).map(|i| format!("\"i{i}\": {{\"max_attempts\": 3}}"));
-    let members: Vec<String> = members.collect();
-    let json = format!("{{\"retry\": {{\"instances\": {{{}}}}}}}", members.join(",\n"));
+    let members = lines(4900, |i| format!("\"i{i}\": {{\"max_attempts\": 3}},"));
+    let json = format!("{{\"retry\": {{\"instances\": {{{members}\"last\": {{}}}}}}}}");
     load_in_time(&[
         ("lines", lines(9000, named), Format::Toml),
         ("lines", lines(9000, named), Format::Properties),

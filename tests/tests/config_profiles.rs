@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests may unwrap as the tests themselves do
 
 use resilience::config::{Config, ConfigBuilder, Format};
+use resilience_tests::config;
 
 const YAML: &str = "
 retry.instances.a.max_attempts: 1
@@ -24,13 +25,11 @@ retry.instances.a.max_attempts: 4
 ";
 
 fn value(builder: ConfigBuilder, key: &str) -> String {
-    let path = format!("retry.instances.a.{key}");
-    let effective = builder.load().unwrap().effective();
-    effective.iter().find(|(known, ..)| *known == path).unwrap().1.to_string()
+    config::value(&builder.load().unwrap(), &format!("retry.instances.a.{key}"))
 }
 
 #[test]
-fn the_table_of_profiles() {
+fn a_document_applies_under_its_profiles_only() {
     for (profiles, attempts, wait) in [
         (&[][..], "1", "9s"),
         (&["prod"], "1", "500ms"),
@@ -90,9 +89,8 @@ retry.instances.a.max_attempts=3
 #[test]
 fn a_malformed_condition_is_an_error() {
     let text = "retry.instances.a: {}\n---\nspring.config.activate.on-profile: a & b | c\n";
-    let error = Config::builder().env(false).text(text, Format::Yaml).load().unwrap_err();
     assert_eq!(
-        error.to_string(),
+        config::error_of(text, Format::Yaml),
         "<text>:3: spring.config.activate.on-profile = a & b | c: \
          `&` and `|` side by side need parentheses"
     );
@@ -101,9 +99,8 @@ fn a_malformed_condition_is_an_error() {
 #[test]
 fn an_import_is_not_followed_and_said_so() {
     let text = "spring.config.import: [optional:file:more.yml]\nretry.instances.a: {}\n";
-    let config = Config::builder().env(false).text(text, Format::Yaml).load().unwrap();
     assert_eq!(
-        config.warnings(),
+        config::load(text, Format::Yaml).unwrap().warnings(),
         [
             "<text>: spring.config.import of `optional:file:more.yml` is not followed; give the file \
           to the loader"

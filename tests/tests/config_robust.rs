@@ -128,17 +128,6 @@ fn mutated_files_are_loaded_or_refused() {
 }
 
 #[test]
-fn a_text_at_the_limit_is_read_in_one_go() {
-    // 100,000 different kinds in one list: nothing may compare each with each.
-    let kinds: Vec<String> = (0..100_000).map(|n| format!("k{n}")).collect();
-    let text = format!("retry.instances.a.retry_errors = {}", kinds.join(","));
-    let config = Config::builder().env(false).text(text, Format::Properties).load().unwrap();
-    let (_, value, _) =
-        config.effective().into_iter().find(|(path, ..)| path.ends_with("retry_errors")).unwrap();
-    assert_eq!(value, resilience::config::Value::Kinds(kinds.into()));
-}
-
-#[test]
 fn variables_of_any_kind_are_read_or_warned_of() {
     let mut numbers = Numbers(11);
     let seed = "RESILIENCE_CIRCUITBREAKER_INSTANCES_BACKENDA_FAILURERATETHRESHOLD";
