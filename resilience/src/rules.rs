@@ -196,10 +196,14 @@ impl<T, E> Rules<T, E> {
             recorded: ask(self.record, business),
             ignored: ask(self.ignore, business) == Some(true),
         };
+        let outcome = config().classify(&facts, answers);
         Report {
-            outcome: config().classify(&facts, answers),
+            outcome,
             kinds: facts.kinds,
             open_for: ask(self.open_for, business).flatten(),
+            unnamed: outcome == Outcome::Success
+                && facts.kinds.is_empty()
+                && answers.recorded.is_none(),
         }
     }
 }

@@ -68,6 +68,8 @@ pub(super) struct Shared {
     /// What an entering call needs to know, kept equal to the engine's under the lock.
     pub(super) word: AtomicU64,
     pub(super) guarded: Mutex<Guarded>,
+    #[cfg(feature = "tracing")]
+    told_of_unnamed: std::sync::atomic::AtomicBool,
 }
 
 /// What the lock guards.
@@ -109,6 +111,8 @@ impl CircuitBreaker {
                 timer: Timer::default(),
                 totals: Totals::default(),
             }),
+            #[cfg(feature = "tracing")]
+            told_of_unnamed: std::sync::atomic::AtomicBool::new(false),
         };
         let breaker = Self { shared: Arc::new(shared) };
         breaker.section(now).finish();
@@ -284,7 +288,11 @@ impl CircuitBreaker {
         if let Grant::Uncounted = admission.grant {
             return;
         }
-        let Report { outcome, kinds, open_for } = report;
+        let Report { outcome, kinds, open_for, .. } = report;
+        #[cfg(feature = "tracing")]
+        if report.unnamed && !self.shared.told_of_unnamed.swap(true, Ordering::Relaxed) {
+            super::log::unnamed(&self.shared.name);
+        }
         let ending = Ending {
             outcome,
             elapsed: now.saturating_sub(admission.started),

@@ -349,3 +349,34 @@ fn handles_go_anywhere() {
     goes_anywhere(&breaker);
     assert_eq!(format!("{breaker:?}"), r#"CircuitBreaker { name: "b", state: Closed, .. }"#);
 }
+
+#[cfg(feature = "tracing")]
+#[tokio::test]
+async fn a_record_list_that_cannot_name_an_error_is_warned_of_once() {
+    use tracing::{Event as Logged, Level, Subscriber, subscriber::set_default};
+    use tracing_subscriber::{Layer, layer::Context, layer::SubscriberExt, registry};
+
+    #[derive(Clone, Default)]
+    struct Warnings(Arc<Lock<u32>>);
+
+    impl<S: Subscriber> Layer<S> for Warnings {
+        fn on_event(&self, event: &Logged<'_>, _: Context<'_, S>) {
+            if *event.metadata().level() == Level::WARN {
+                *self.0.lock() += 1;
+            }
+        }
+    }
+
+    let warnings = Warnings::default();
+    let _default = set_default(registry().with(warnings.clone()));
+    let (listed, _) = breaker(|config| config.record_errors(["io"]));
+    for _ in 0..3 {
+        assert!(listed.call(async { Err::<(), _>("an error without kinds") }).await.is_err());
+    }
+    assert_eq!(*warnings.0.lock(), 1);
+
+    let (by_rule, _) = breaker(|config| config.record_errors(["io"]));
+    let rules = Rules::new().record(|_: &&str| false);
+    assert!(by_rule.call_with(&rules, async { Err::<(), _>("left out") }).await.is_err());
+    assert_eq!(*warnings.0.lock(), 1, "a rule has decided");
+}
