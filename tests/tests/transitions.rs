@@ -1,0 +1,71 @@
+//! Many tasks on one breaker: its state changes form one legal path, told once each.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use resilience::{
+    CircuitBreaker, CircuitBreakerConfig, Clock,
+    circuit_breaker::{CircuitBreakerEvent, CircuitBreakerEventKind, State},
+};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn sixty_four_tasks_drive_a_breaker_along_one_legal_path() {
+    let (clock, hand) = Clock::manual(Duration::from_secs(1));
+    let config = CircuitBreakerConfig::builder()
+        .sliding_window_size(8)
+        .minimum_number_of_calls(4)
+        .permitted_number_of_calls_in_half_open_state(4)
+        .wait_duration_in_open_state(Duration::from_millis(5))
+        .build()
+        .unwrap();
+    let breaker = CircuitBreaker::with_clock("b", config, clock);
+    let path = Arc::new(Mutex::new(Vec::<(State, State)>::new()));
+    let subscription = breaker.events().subscribe({
+        let path = Arc::clone(&path);
+        move |event: &CircuitBreakerEvent| {
+            if let CircuitBreakerEventKind::StateTransition { from, to, .. } = event.kind {
+                path.lock().unwrap().push((from, to));
+            }
+        }
+    });
+
+    let tasks: Vec<_> = (0..64)
+        .map(|task| {
+            let (breaker, hand) = (breaker.clone(), hand.clone());
+            tokio::spawn(async move {
+                let mut random = fastrand::Rng::with_seed(task);
+                for _ in 0..500 {
+                    hand.advance(Duration::from_micros(random.u64(0..100)));
+                    let Ok(permit) = breaker.try_acquire() else {
+                        tokio::task::yield_now().await;
+                        continue;
+                    };
+                    tokio::task::yield_now().await;
+                    match random.u8(0..10) {
+                        0..=4 => permit.failure(),
+                        5..=7 => permit.success(),
+                        8 => permit.ignore(),
+                        _ => drop(permit),
+                    }
+                }
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+    drop(subscription);
+
+    let path = path.lock().unwrap();
+    assert!(path.len() > 20, "the breaker has moved: {}", path.len());
+    let mut state = State::Closed;
+    for (from, to) in path.iter() {
+        assert_eq!(*from, state, "every change starts where the last one ended");
+        assert!(from.can_become(*to), "{from} to {to}");
+        state = *to;
+    }
+    assert_eq!(breaker.state(), state);
+    assert_eq!(breaker.metrics().totals.transitions, path.len() as u64);
+}
