@@ -105,6 +105,16 @@ impl EventKind for CircuitBreakerEventKind {
         }
     }
 
+    fn comes_with_calls(&self) -> bool {
+        matches!(
+            self,
+            Self::Success { .. }
+                | Self::Error { .. }
+                | Self::IgnoredError { .. }
+                | Self::NotPermitted
+        )
+    }
+
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Success { elapsed } => {

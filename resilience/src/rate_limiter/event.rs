@@ -38,6 +38,10 @@ impl EventKind for RateLimiterEventKind {
         }
     }
 
+    fn comes_with_calls(&self) -> bool {
+        !matches!(self, Self::Drained { .. })
+    }
+
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::SuccessfulAcquire { permits } => write!(f, "permitted {permits}"),
