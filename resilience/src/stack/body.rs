@@ -2,8 +2,8 @@
 //! thread pool.
 
 use std::{
+    convert::Infallible,
     fmt,
-    marker::PhantomData,
     pin::Pin,
     task::{Context, Poll, ready},
 };
@@ -65,20 +65,40 @@ impl<F: Future<Output = Result<T, E>>, T, E> Body for Plain<F> {
     }
 }
 
-/// A future that runs in a task of its own, and on when the caller is gone.
-pub struct Detached<F, T, E> {
-    state: Detaching<F, T, E>,
+/// A body that is sent away at its first poll: not yet, on its way, or back.
+enum Errand<F, R> {
+    New(F),
+    Away(R),
+    Back,
 }
 
-enum Detaching<F, T, E> {
-    New(F),
-    Running(JoinHandle<Result<T, E>>),
-    Done,
+impl<F, R: Future + Unpin> Errand<F, R> {
+    /// Sends the body away if it is still here, and waits for its answer.
+    fn poll<Refusal>(
+        &mut self,
+        cx: &mut Context<'_>,
+        send: impl FnOnce(F) -> Result<R, Refusal>,
+    ) -> Poll<Result<R::Output, Refusal>> {
+        if let Errand::New(_) = self
+            && let Errand::New(body) = std::mem::replace(self, Errand::Back)
+        {
+            *self = Errand::Away(send(body)?);
+        }
+        let Errand::Away(answer) = self else { return Poll::Pending };
+        let answer = ready!(Pin::new(answer).poll(cx));
+        *self = Errand::Back;
+        Poll::Ready(Ok(answer))
+    }
+}
+
+/// A future that runs in a task of its own, and on when the caller is gone.
+pub struct Detached<F, T, E> {
+    errand: Errand<F, JoinHandle<Result<T, E>>>,
 }
 
 impl<F, T, E> Detached<F, T, E> {
     pub(super) fn new(future: F) -> Self {
-        Self { state: Detaching::New(future) }
+        Self { errand: Errand::New(future) }
     }
 }
 
@@ -99,19 +119,13 @@ where
         run: &mut Run<'_>,
         cx: &mut Context<'_>,
     ) -> Poll<Result<T, CallError<E>>> {
-        if let Detaching::New(_) = self.state
-            && let Detaching::New(future) = std::mem::replace(&mut self.state, Detaching::Done)
-        {
+        let Ok(joined) = ready!(self.errand.poll(cx, |future| {
             let slot = run.slot.take();
-            self.state =
-                Detaching::Running(tokio::spawn(crate::registry::in_present_scope(async move {
-                    let _slot = slot;
-                    future.await
-                })));
-        }
-        let Detaching::Running(task) = &mut self.state else { return Poll::Pending };
-        let joined = ready!(Pin::new(task).poll(cx));
-        self.state = Detaching::Done;
+            Ok::<_, Infallible>(tokio::spawn(crate::registry::in_present_scope(async move {
+                let _slot = slot;
+                future.await
+            })))
+        }));
         match joined {
             Ok(result) => Poll::Ready(result.map_err(CallError::Inner)),
             Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
@@ -122,18 +136,12 @@ where
 
 /// A blocking function that runs on the thread pool.
 pub struct Blocking<F, T, E> {
-    state: Queueing<F, T, E>,
-}
-
-enum Queueing<F, T, E> {
-    New(F),
-    Submitted(Job<Result<T, E>>),
-    Done(PhantomData<fn() -> (T, E)>),
+    errand: Errand<F, Job<Result<T, E>>>,
 }
 
 impl<F, T, E> Blocking<F, T, E> {
     pub(super) fn new(function: F) -> Self {
-        Self { state: Queueing::New(function) }
+        Self { errand: Errand::New(function) }
     }
 }
 
@@ -154,21 +162,13 @@ where
         run: &mut Run<'_>,
         cx: &mut Context<'_>,
     ) -> Poll<Result<T, CallError<E>>> {
-        if let Queueing::New(_) = self.state
-            && let Queueing::New(function) =
-                std::mem::replace(&mut self.state, Queueing::Done(PhantomData))
-        {
+        let answer = ready!(self.errand.poll(cx, |function| {
             let pool = run.layers.thread_pool.as_ref();
             let pool = pool.expect("only a call site with a thread pool has a blocking body");
-            match pool.submit(function) {
-                Ok(job) => self.state = Queueing::Submitted(job),
-                Err(full) => return Poll::Ready(Err(CallError::Resilience(full.into()))),
-            }
-        }
-        let Queueing::Submitted(job) = &mut self.state else { return Poll::Pending };
-        let result = ready!(Pin::new(job).poll(cx));
-        self.state = Queueing::Done(PhantomData);
-        Poll::Ready(match result {
+            pool.submit(function)
+        }));
+        // The pool refuses at once, or later when it has no thread left for what is queued.
+        Poll::Ready(match answer.flatten() {
             Ok(result) => result.map_err(CallError::Inner),
             Err(full) => Err(CallError::Resilience(full.into())),
         })
