@@ -65,14 +65,24 @@ impl From<String> for Warning {
 }
 
 /// Collects what is wrong and what is questionable.
-#[derive(Default)]
 struct Findings {
     problems: Vec<Problem>,
     warnings: Vec<Warning>,
     hints: Hints,
+    /// The error kinds that the program declares.
+    declared_kinds: HashSet<&'static str>,
 }
 
 impl Findings {
+    fn new() -> Self {
+        Self {
+            problems: Vec::new(),
+            warnings: Vec::new(),
+            hints: Hints::default(),
+            declared_kinds: kind::declared().collect(),
+        }
+    }
+
     /// A problem under `strict`, else a warning.
     fn strict(&mut self, strict: bool, problem: Problem) {
         if strict {
@@ -93,14 +103,14 @@ impl Findings {
 
 /// Checks a configuration by itself; gives the warnings.
 pub(super) fn of_config(config: &Config) -> Result<Vec<Warning>, ConfigError> {
-    let mut findings = Findings::default();
+    let mut findings = Findings::new();
     config_alone(config, &mut findings);
     findings.finish()
 }
 
 /// Checks a configuration against the whole program; gives the warnings.
 pub(super) fn at_start(config: &Config, strict: &Strict<'_>) -> Result<Vec<Warning>, ConfigError> {
-    let mut findings = Findings::default();
+    let mut findings = Findings::new();
     config_alone(config, &mut findings);
     let sites: Vec<_> = call_site::sites().collect();
     inline_settings(config, &sites, &mut findings);
@@ -164,23 +174,16 @@ fn kinds_of_instance(config: &Config, pattern: Pattern, name: &str, findings: &m
 }
 
 fn kinds(path: &str, settings: &Settings, strict: bool, findings: &mut Findings) {
-    let declared: HashSet<&str> = kind::declared().collect();
     for key in ["record_errors", "retry_errors", "ignore_errors"] {
         if settings.pattern().key(key).is_some() {
-            list(path, settings, key, &declared, strict, findings);
+            list(path, settings, key, strict, findings);
         }
     }
 }
 
-fn list(
-    path: &str,
-    settings: &Settings,
-    key: &str,
-    declared: &HashSet<&str>,
-    strict: bool,
-    findings: &mut Findings,
-) {
+fn list(path: &str, settings: &Settings, key: &str, strict: bool, findings: &mut Findings) {
     let kinds = settings.kinds(key);
+    let declared = &findings.declared_kinds;
     let unknown: Vec<_> = kinds.iter().filter(|kind| !declared.contains(kind.as_str())).collect();
     let at = |problem: Problem| {
         let problem = problem.path(format!("{path}.{key}"));
@@ -205,7 +208,7 @@ fn list(
         };
         let hint = findings
             .hints
-            .did_you_mean(kind, declared.iter().copied())
+            .did_you_mean(kind, findings.declared_kinds.iter().copied())
             .unwrap_or_else(|| remedy.to_owned());
         let problem = Problem::new(format!("no linked error type declares this kind{hint}"));
         findings.strict(strict, at(problem.value(kind.as_str())));
