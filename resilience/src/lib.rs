@@ -24,6 +24,8 @@ mod registry;
 pub mod retry;
 mod rules;
 mod stack;
+#[cfg(test)]
+mod test_support;
 pub mod thread_pool_bulkhead;
 pub mod time_limiter;
 

@@ -409,15 +409,13 @@ impl fmt::Debug for Bulkhead {
 
 #[cfg(test)]
 mod tests {
-    use std::{
-        pin::{Pin, pin},
-        sync::atomic::AtomicU32,
-        task::{Context, Wake},
-        time::Duration,
-    };
+    use std::{pin::pin, task::Context, time::Duration};
 
     use super::*;
-    use crate::ManualClock;
+    use crate::{
+        ManualClock,
+        test_support::{Wakes, poll},
+    };
 
     const WAIT: Duration = Duration::from_millis(50);
 
@@ -429,19 +427,6 @@ mod tests {
             .build()
             .unwrap();
         (Bulkhead::with_clock("inventory", config, clock), hand)
-    }
-
-    fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
-        future.poll(&mut Context::from_waker(Waker::noop()))
-    }
-
-    #[derive(Default)]
-    struct Wakes(AtomicU32);
-
-    impl Wake for Wakes {
-        fn wake(self: Arc<Self>) {
-            self.0.fetch_add(1, Ordering::Relaxed);
-        }
     }
 
     #[test]

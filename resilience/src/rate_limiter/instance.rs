@@ -463,13 +463,16 @@ impl fmt::Debug for RateLimiter {
 #[cfg(test)]
 mod tests {
     use std::{
-        pin::{Pin, pin},
-        sync::atomic::AtomicU32,
-        task::{Context, Poll, Wake, Waker},
+        pin::pin,
+        task::{Context, Poll, Waker},
     };
 
     use super::{super::Refill, *};
-    use crate::{ManualClock, events::Event};
+    use crate::{
+        ManualClock,
+        events::Event,
+        test_support::{Wakes, poll},
+    };
 
     const SECOND: Duration = Duration::from_secs(1);
 
@@ -482,19 +485,6 @@ mod tests {
             .build()
             .unwrap();
         (RateLimiter::with_clock("orders", config, clock), hand)
-    }
-
-    fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
-        future.poll(&mut Context::from_waker(Waker::noop()))
-    }
-
-    #[derive(Default)]
-    struct Wakes(AtomicU32);
-
-    impl Wake for Wakes {
-        fn wake(self: Arc<Self>) {
-            self.0.fetch_add(1, Ordering::Relaxed);
-        }
     }
 
     fn totals(limiter: &RateLimiter) -> (u64, u64, u64) {

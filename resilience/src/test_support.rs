@@ -1,0 +1,26 @@
+//! What the unit tests of several modules poll and wake with.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    task::{Context, Poll, Wake, Waker},
+};
+
+/// Polls a future once; nobody is woken.
+pub(crate) fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+/// Counts how often it was woken.
+#[derive(Default)]
+pub(crate) struct Wakes(pub(crate) AtomicU32);
+
+impl Wake for Wakes {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
