@@ -175,3 +175,31 @@ fn a_conclusive_breaker_agrees_with_every_completion_in_every_order_of_outcomes(
         }
     });
 }
+
+#[test]
+fn the_open_time_grows_by_the_multiplier_up_to_the_cap_and_starts_anew_after_a_recovery() {
+    let config = CircuitBreakerConfig::builder()
+        .permitted_number_of_calls_in_half_open_state(1)
+        .minimum_number_of_calls(1)
+        .wait_duration_in_open_state(Duration::from_secs(5))
+        .enable_exponential_backoff(true)
+        .exponential_backoff_multiplier(5.0)
+        .exponential_max_wait_duration_in_open_state(Duration::from_mins(3))
+        .build()
+        .unwrap();
+    let (clock, hand) = Clock::manual(Duration::ZERO);
+    let breaker = CircuitBreaker::with_clock("growing", config, clock);
+    breaker.try_acquire().unwrap().failure();
+    for seconds in [5, 25, 125, 180, 180] {
+        let left = breaker.try_acquire().unwrap_err().retry_after().unwrap();
+        assert_eq!(left, Duration::from_secs(seconds));
+        hand.advance(left + Duration::from_nanos(1));
+        breaker.try_acquire().unwrap().failure();
+    }
+    hand.advance(Duration::from_mins(3) + Duration::from_nanos(1));
+    breaker.try_acquire().unwrap().success();
+    assert_eq!(breaker.state(), State::Closed);
+    breaker.try_acquire().unwrap().failure();
+    let left = breaker.try_acquire().unwrap_err().retry_after().unwrap();
+    assert_eq!(left, Duration::from_secs(5));
+}
