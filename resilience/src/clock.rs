@@ -102,17 +102,20 @@ impl Clock {
     ///
     /// Dropping the future ends the wait and leaves nothing behind.
     pub fn sleep(&self, duration: Duration) -> Sleep {
-        Sleep {
-            inner: match &self.manual {
-                None => Inner::Tokio { sleep: tokio::time::sleep(duration) },
-                Some(hand) => Inner::Manual {
-                    sleep: ManualSleep {
-                        hand: hand.clone(),
-                        due: hand.inner.lock().now.saturating_add(saturating_nanos(duration)),
-                        id: None,
-                    },
-                },
-            },
+        match &self.manual {
+            None => Sleep { inner: Inner::Tokio { sleep: tokio::time::sleep(duration) } },
+            Some(hand) => hand.sleep_until(self.now().saturating_add(saturating_nanos(duration))),
+        }
+    }
+
+    /// Waits until this clock shows `due`.
+    ///
+    /// Whoever has read the time to know how long to wait uses this: what passes between reading
+    /// and sleeping does not make the wait longer.
+    pub(crate) fn sleep_until(&self, due: u64) -> Sleep {
+        match &self.manual {
+            None => self.sleep(Duration::from_nanos(due.saturating_sub(self.now()))),
+            Some(hand) => hand.sleep_until(due),
         }
     }
 }
@@ -141,6 +144,10 @@ struct Manual {
 }
 
 impl ManualClock {
+    fn sleep_until(&self, due: u64) -> Sleep {
+        Sleep { inner: Inner::Manual { sleep: ManualSleep { hand: self.clone(), due, id: None } } }
+    }
+
     /// Moves the clock forward and wakes what was waiting for a time up to then.
     pub fn advance(&self, by: Duration) {
         let due = {

@@ -18,7 +18,7 @@ use super::{
     permit::Permit,
     wait::Wait,
 };
-use crate::{BulkheadFull, CallError, Clock, events::Events};
+use crate::{BulkheadFull, CallError, Clock, clock::saturating_nanos, events::Events};
 
 /// Limits how many calls run at once.
 ///
@@ -248,7 +248,8 @@ impl Bulkhead {
         if !admitted && !max_wait.is_zero() && state.engine.max() > 0 {
             let id = state.engine.enqueue(None);
             drop(state);
-            return Ok(Entry::Queued(Wait::new(self.clone(), id, max_wait)));
+            let end = now.saturating_add(saturating_nanos(max_wait));
+            return Ok(Entry::Queued(Wait::new(self.clone(), id, end)));
         }
         state.count_entry(admitted);
         let events = &self.shared.events;

@@ -2,7 +2,6 @@ use std::{
     future::Future,
     pin::Pin,
     task::{Context, Poll, ready},
-    time::Duration,
 };
 
 use super::{instance::Bulkhead, permit::Permit};
@@ -32,10 +31,11 @@ struct Place {
 }
 
 impl Wait {
-    pub(super) fn new(bulkhead: Bulkhead, id: u64, max_wait: Duration) -> Self {
+    /// Waits until `end` on the bulkhead's clock.
+    pub(super) fn new(bulkhead: Bulkhead, id: u64, end: u64) -> Self {
         // The place comes first: it must be given up when there is no runtime to sleep in.
         let place = Place { bulkhead, id, answered: false };
-        let sleep = place.bulkhead.clock().sleep(max_wait);
+        let sleep = place.bulkhead.clock().sleep_until(end);
         Self { place, sleep }
     }
 }

@@ -106,25 +106,24 @@ fn can_sleep(clock: &Clock, runtime: Id) -> bool {
 }
 
 async fn watch(breaker: Weak<Shared>, bell: Arc<Notify>) {
-    while let Some((clock, wait)) = catch_up(&breaker) {
+    while let Some((clock, due)) = catch_up(&breaker) {
         tokio::select! {
-            () = clock.sleep(wait) => {}
+            () = clock.sleep_until(due) => {}
             () = bell.notified() => {}
         }
     }
 }
 
-/// Applies what is due and returns the wait for what comes next; `None` ends the task.
-fn catch_up(breaker: &Weak<Shared>) -> Option<(Clock, Duration)> {
+/// Applies what is due and returns when the next comes; `None` ends the task.
+fn catch_up(breaker: &Weak<Shared>) -> Option<(Clock, u64)> {
     let shared = breaker.upgrade()?;
     let clock = shared.clock.clone();
-    let now = clock.now();
-    let mut section = Section::begin(&shared, now);
+    let mut section = Section::begin(&shared, clock.now());
     let due = section.guarded.engine.next_timer();
     if due.is_none() {
         // Under the lock, so that whoever sets a new timer finds no task and starts one.
         section.guarded.timer.forget();
     }
     section.finish();
-    Some((clock, Duration::from_nanos(due?.saturating_sub(now))))
+    Some((clock, due?))
 }

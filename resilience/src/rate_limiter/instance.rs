@@ -316,7 +316,7 @@ impl RateLimiter {
         }
         Ok(match self.request(permits, None, Claim::Tied, now)? {
             Taken::Now => None,
-            Taken::Later(reserved, wait) => Some(Wait::new(self.clone(), reserved, wait)),
+            Taken::Later(reserved, _) => Some(Wait::new(self.clone(), reserved)),
         })
     }
 

@@ -2,7 +2,6 @@ use std::{
     future::Future,
     pin::Pin,
     task::{Context, Poll, ready},
-    time::Duration,
 };
 
 use tokio::sync::futures::OwnedNotified;
@@ -43,11 +42,11 @@ pub(super) struct Reserved {
 }
 
 impl Wait {
-    pub(super) fn new(limiter: RateLimiter, reserved: Reserved, time: Duration) -> Self {
+    pub(super) fn new(limiter: RateLimiter, reserved: Reserved) -> Self {
         // The place comes first: it must be given back when there is no runtime to sleep in.
         let place = Place { limiter, reservation: Some(reserved) };
         let disabled = place.limiter.disabled();
-        let sleep = place.limiter.clock().sleep(time);
+        let sleep = place.limiter.clock().sleep_until(reserved.reservation.due);
         Self { place, disabled, sleep }
     }
 }

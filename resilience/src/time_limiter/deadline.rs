@@ -5,7 +5,7 @@ use std::{
 };
 
 use super::engine::TimeLimit;
-use crate::clock::{Clock, Sleep};
+use crate::clock::{Clock, Sleep, saturating_nanos};
 
 pin_project_lite::pin_project! {
     /// Waits for the end of the time that a call has.
@@ -31,7 +31,9 @@ impl Deadline {
     pub(crate) fn poll(self: Pin<&mut Self>, clock: &Clock, cx: &mut Context<'_>) -> Poll<()> {
         let mut this = self.project();
         if this.timer.is_none() {
-            this.timer.set(Some(clock.sleep(this.limit.left(clock.now()))));
+            let now = clock.now();
+            let end = now.saturating_add(saturating_nanos(this.limit.left(now)));
+            this.timer.set(Some(clock.sleep_until(end)));
         }
         match this.timer.as_pin_mut() {
             Some(timer) => timer.poll(cx),
