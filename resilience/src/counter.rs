@@ -1,6 +1,6 @@
 //! A number that only grows, for what is counted without a lock.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::atomic::{AtomicU64, Ordering};
 
 #[derive(Debug, Default)]
 pub(crate) struct Counter(AtomicU64);

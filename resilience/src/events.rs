@@ -5,16 +5,17 @@ use std::{
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
-    sync::{
-        Arc, Weak,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Weak},
     task::{Context, Poll, Waker},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use futures_core::Stream;
-use parking_lot::Mutex;
+
+use crate::sync::{
+    Mutex,
+    atomic::{AtomicBool, Ordering},
+};
 
 /// The longest text that [`Events::recent`] keeps of one event, in bytes.
 pub const MAX_EVENT_TEXT: usize = 1024;

@@ -24,6 +24,7 @@ mod registry;
 pub mod retry;
 mod rules;
 mod stack;
+mod sync;
 #[cfg(test)]
 mod test_support;
 pub mod thread_pool_bulkhead;

@@ -1,14 +1,9 @@
 use std::{
     fmt,
     future::Future,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::Arc,
     task::{Poll, Waker},
 };
-
-use parking_lot::Mutex;
 
 use super::{
     config::BulkheadConfig,
@@ -18,7 +13,15 @@ use super::{
     permit::Permit,
     wait::Wait,
 };
-use crate::{BulkheadFull, CallError, Clock, clock::saturating_nanos, events::Events};
+use crate::{
+    BulkheadFull, CallError, Clock,
+    clock::saturating_nanos,
+    events::Events,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 /// Limits how many calls run at once.
 ///

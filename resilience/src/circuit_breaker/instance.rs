@@ -2,15 +2,11 @@ use std::{
     fmt,
     future::{Future, poll_fn},
     pin::pin,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::Arc,
     time::Duration,
 };
 
 use fastrand::Rng;
-use parking_lot::Mutex;
 
 use super::{
     Admission, Answers, CircuitBreakerConfig, CircuitBreakerEvent, CircuitBreakerEventKind,
@@ -22,8 +18,16 @@ use super::{
     timer::Timer,
     word::Word,
 };
+#[cfg(feature = "tracing")]
+use crate::sync::atomic::AtomicBool;
 use crate::{
-    CallError, CallNotPermitted, Clock, Facts, Rules, clock::saturating_nanos, events::Events,
+    CallError, CallNotPermitted, Clock, Facts, Rules,
+    clock::saturating_nanos,
+    events::Events,
+    sync::{
+        Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 /// Stops calling what keeps failing, and finds out by itself when to go on; the [module](super) tells
@@ -69,7 +73,7 @@ pub(super) struct Shared {
     pub(super) word: AtomicU64,
     pub(super) guarded: Mutex<Guarded>,
     #[cfg(feature = "tracing")]
-    told_of_unnamed: std::sync::atomic::AtomicBool,
+    told_of_unnamed: AtomicBool,
 }
 
 /// What the lock guards.
@@ -112,7 +116,7 @@ impl CircuitBreaker {
                 totals: Totals::default(),
             }),
             #[cfg(feature = "tracing")]
-            told_of_unnamed: std::sync::atomic::AtomicBool::new(false),
+            told_of_unnamed: AtomicBool::new(false),
         };
         let breaker = Self { shared: Arc::new(shared) };
         breaker.section(now).finish();

@@ -1,6 +1,4 @@
-use std::sync::{Arc, atomic::Ordering};
-
-use parking_lot::MutexGuard;
+use std::sync::Arc;
 
 use super::{
     CircuitBreakerEvent, CircuitBreakerEventKind,
@@ -8,6 +6,7 @@ use super::{
     instance::{Guarded, Shared},
     word::Word,
 };
+use crate::sync::{MutexGuard, atomic::Ordering};
 
 /// One change of a breaker, from taking its lock to telling what came of it.
 ///

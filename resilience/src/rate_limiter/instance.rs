@@ -1,14 +1,5 @@
-use std::{
-    fmt,
-    future::Future,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::{fmt, future::Future, sync::Arc, time::Duration};
 
-use parking_lot::Mutex;
 use tokio::sync::{Notify, futures::OwnedNotified};
 
 use super::{
@@ -19,8 +10,14 @@ use super::{
     wait::{Reserved, Wait},
 };
 use crate::{
-    CallError, Clock, RequestNotPermitted, clock::saturating_nanos, config::ConfigError,
+    CallError, Clock, RequestNotPermitted,
+    clock::saturating_nanos,
+    config::ConfigError,
     events::Events,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 /// Limits how many calls a period lets through.

@@ -1,14 +1,4 @@
-use std::{
-    fmt,
-    ops::ControlFlow,
-    sync::{
-        Arc,
-        atomic::{AtomicU32, Ordering},
-    },
-    time::Duration,
-};
-
-use parking_lot::RwLock;
+use std::{fmt, ops::ControlFlow, sync::Arc, time::Duration};
 
 use super::{
     Failure, Progress, RetryConfig, RetryEvent, RetryEventKind, RetryMetrics, Step,
@@ -19,6 +9,10 @@ use crate::{
     error::{CallError, MaxRetriesExceeded},
     events::Events,
     rules::Rules,
+    sync::{
+        RwLock,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 /// Calls again what failed, after a wait.

@@ -1,14 +1,4 @@
-use std::{
-    fmt,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    task::Poll,
-    time::Duration,
-};
-
-use parking_lot::RwLock;
+use std::{fmt, sync::Arc, task::Poll, time::Duration};
 
 use super::{
     Deadline, TimeLimiterConfig, TimeLimiterEvent, TimeLimiterEventKind, TimeLimiterMetrics,
@@ -18,6 +8,10 @@ use crate::{
     clock::{Clock, saturating_nanos},
     error::{CallError, TimedOut},
     events::Events,
+    sync::{
+        RwLock,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 /// Cuts a call short that takes too long.
