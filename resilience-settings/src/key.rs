@@ -1,4 +1,4 @@
-use crate::{Value, ValueError, duration::parse_duration};
+use crate::{MAX_NAME_CHARS, Value, ValueError, check_name, duration::parse_duration, same_name};
 
 /// One setting: how it is written, what it accepts and what it is when nobody sets it.
 #[derive(Debug, Clone, Copy)]
@@ -66,6 +66,8 @@ pub enum Type {
     },
     /// One of these words, in any case, with `_` or `-`.
     Word(&'static [&'static str]),
+    /// The name of something that is declared elsewhere; as long as an instance's may be.
+    Name,
     /// A list of error kinds.
     Kinds,
     /// A whole number of at least 1, or one such number per error kind.
@@ -97,6 +99,7 @@ impl Type {
                 crate::format_duration(std::time::Duration::from_nanos(min))
             ),
             Type::Word(words) => format!("one of {}", words.join(", ")),
+            Type::Name => format!("a name of 1 to {MAX_NAME_CHARS} characters"),
             Type::Kinds => "a list of error kinds".into(),
             Type::Counts => "a whole number of at least 1, or one per error kind".into(),
         }
@@ -123,7 +126,7 @@ impl Type {
                 parse_duration(text)
                     .map_err(|error| ValueError::new(format!("{}: {error}", self.allowed())))?,
             ),
-            Type::Word(_) => Value::Word(text.to_owned()),
+            Type::Word(_) | Type::Name => Value::Word(text.to_owned()),
             Type::Kinds => Value::Kinds(
                 text.split(',').map(|k| k.trim().to_owned()).filter(|k| !k.is_empty()).collect(),
             ),
@@ -159,6 +162,7 @@ impl Type {
                 .find(|word| crate::same_name(word, &text))
                 .map(|word| Value::Word((*word).to_owned()))
                 .ok_or_else(|| self.refuse()),
+            (Type::Name, Value::Word(name)) if check_name(&name).is_ok() => Ok(Value::Word(name)),
             (Type::Counts, Value::Integer(n)) if n >= 1 && u32::try_from(n).is_ok() => {
                 Ok(Value::Integer(n))
             }
@@ -175,6 +179,14 @@ impl Type {
 }
 
 impl Key {
+    /// The position and definition of a key in a table of keys, written in `snake_case`, camelCase or
+    /// kebab-case.
+    pub fn find(keys: &'static [Key], text: &str) -> Option<(usize, &'static Key)> {
+        keys.iter().enumerate().find(|(_, key)| {
+            same_name(key.name, text) || key.aliases.iter().any(|alias| same_name(alias, text))
+        })
+    }
+
     /// The default as a value, `None` when the key is unset by default.
     ///
     /// # Panics

@@ -72,9 +72,7 @@ impl Pattern {
 
     /// The position and definition of a key written in `snake_case`, camelCase or kebab-case.
     pub fn key(self, text: &str) -> Option<(usize, &'static Key)> {
-        self.keys().iter().enumerate().find(|(_, key)| {
-            same_name(key.name, text) || key.aliases.iter().any(|alias| same_name(alias, text))
-        })
+        Key::find(self.keys(), text)
     }
 }
 

@@ -272,8 +272,36 @@ pub const RETRY: &[Key] = &[
         Default::Duration("30s"),
         "The longest wait that `retry_after` or a refusal may ask for.",
     ),
+    key(
+        "total_timeout",
+        Type::Duration { min: MILLISECOND },
+        Default::Unset,
+        "No further attempt starts when its wait would end this long after the call's start.",
+    ),
+    key(
+        "budget",
+        Type::Name,
+        Default::Unset,
+        "The budget under `retry.budgets` that the instance's retries are taken from.",
+    ),
     EVENT_BUFFER,
     ENABLED,
+];
+
+/// Keys of a budget, `retry.budgets.<name>`.
+pub const RETRY_BUDGET: &[Key] = &[
+    key(
+        "ratio",
+        Type::Float { min: 0.0, min_exclusive: false, max: 10.0, max_exclusive: false },
+        Default::Float(0.2),
+        "How many retries there may be for each call of the last ten seconds.",
+    ),
+    key(
+        "min_per_second",
+        Type::Integer { min: 0, max: 1_000_000 },
+        Default::Integer(10),
+        "How many retries a second there may be beside those, however few calls there are.",
+    ),
 ];
 
 /// Keys of `ratelimiter`.

@@ -11,7 +11,7 @@ pub enum Value {
     Float(f64),
     /// A duration.
     Duration(Duration),
-    /// A word of an enumeration, in its standard spelling.
+    /// A word of an enumeration, in its standard spelling, or a name.
     Word(String),
     /// A list of error kinds, shared by all that inherit it.
     Kinds(Arc<[String]>),

@@ -28,12 +28,13 @@ pub struct BulkheadFull {
     instance: Arc<str>,
 }
 
-/// A time limiter cut the call short.
+/// A time limiter or a [deadline](crate::deadline) cut the call short.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TimedOut {
     instance: Arc<str>,
     limit: Duration,
+    is_deadline: bool,
 }
 
 /// A retry with `fail_after_max_attempts` ran out of attempts on a result.
@@ -79,12 +80,25 @@ impl BulkheadFull {
 
 impl TimedOut {
     pub(crate) fn new(instance: Arc<str>, limit: Duration) -> Self {
-        Self { instance, limit }
+        Self { instance, limit, is_deadline: false }
     }
 
-    /// The limit that the call exceeded.
+    /// `owner` is the instance whose time was over, `had` what was left when the call started.
+    pub(crate) fn of_deadline(owner: Arc<str>, had: Duration) -> Self {
+        Self { instance: owner, limit: had, is_deadline: true }
+    }
+
+    /// The limit that the call exceeded: the time limiter's, or what was left until the deadline when
+    /// the call started, which may be zero.
     pub fn limit(&self) -> Duration {
         self.limit
+    }
+
+    /// Whether a [deadline](crate::deadline) around the call was exceeded rather than a time limit of
+    /// its own. `instance` then names whose it was: the time limiter's, the retry's (`total_timeout`),
+    /// or `caller` for one that [`with_deadline`](crate::with_deadline) set.
+    pub fn is_deadline(&self) -> bool {
+        self.is_deadline
     }
 }
 
@@ -121,7 +135,12 @@ impl fmt::Display for BulkheadFull {
 
 impl fmt::Display for TimedOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "TimeLimiter '{}' recorded a timeout exception.", self.instance)
+        let name = &self.instance;
+        if self.is_deadline {
+            write!(f, "Deadline of '{name}' was exceeded")
+        } else {
+            write!(f, "TimeLimiter '{name}' recorded a timeout exception.")
+        }
     }
 }
 
@@ -156,7 +175,7 @@ pub enum Error {
     RequestNotPermitted(RequestNotPermitted),
     /// A bulkhead had no place for the call.
     BulkheadFull(BulkheadFull),
-    /// A time limiter cut the call short.
+    /// A time limiter or a deadline cut the call short.
     TimedOut(TimedOut),
     /// A retry ran out of attempts on a result, with `fail_after_max_attempts`.
     MaxRetriesExceeded(MaxRetriesExceeded),

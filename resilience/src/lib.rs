@@ -15,6 +15,7 @@ mod chain;
 pub mod circuit_breaker;
 mod clock;
 pub mod config;
+mod context;
 mod counter;
 mod error;
 pub mod events;
@@ -34,6 +35,7 @@ pub use bulkhead::{Bulkhead, BulkheadConfig};
 pub use circuit_breaker::{CircuitBreaker, CircuitBreakerConfig};
 pub use clock::{Clock, ManualClock, Sleep};
 pub use config::{Config, ConfigError};
+pub use context::{deadline, with_deadline};
 pub use error::{
     BulkheadFull, CallError, CallNotPermitted, Error, MaxRetriesExceeded, RequestNotPermitted,
     TimedOut,

@@ -15,6 +15,7 @@ pub(super) fn site(plan: &Plan<'_>, function: &Function) -> TokenStream {
     let layers = plan.stack.layers.iter().map(|spec| layer(plan, spec, &name));
     let permits = plan.stack.permits();
     let detach = plan.stack.detach().is_some();
+    let deadline = plan.stack.deadline();
     // Cargo sets it to the package that is being compiled, which is the user's.
     let krate = std::env::var("CARGO_PKG_NAME").unwrap_or_default();
     quote! {
@@ -26,6 +27,7 @@ pub(super) fn site(plan: &Plan<'_>, function: &Function) -> TokenStream {
             layers: &[#(#layers),*],
             permits: #permits,
             detach: #detach,
+            deadline: #deadline,
         });
         #private::register!(__RESILIENCE_SITE);
     }

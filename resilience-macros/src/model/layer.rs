@@ -22,6 +22,8 @@ pub(crate) struct Layer {
     pub(crate) permits: u32,
     /// Whether the body outlives a timeout, with the place that says so.
     pub(crate) detach: Option<Span>,
+    /// Whether calls further down learn when this one's time is over.
+    pub(crate) deadline: bool,
     pub(crate) krate: Option<Path>,
 }
 
@@ -34,6 +36,7 @@ enum Special {
     Fallback,
     Permits,
     Detach,
+    Deadline,
     Type,
     Rule(&'static str),
 }
@@ -52,6 +55,7 @@ fn own(pattern: Pattern) -> &'static [(&'static str, Special)] {
             ("ignore", Special::Rule("retry_ignore")),
             ("retry_result", Special::Rule("retry_result")),
             ("retry_after", Special::Rule("retry_after")),
+            ("deadline", Special::Deadline),
         ],
         Pattern::CircuitBreaker => &[
             ("record", Special::Rule("record")),
@@ -60,7 +64,7 @@ fn own(pattern: Pattern) -> &'static [(&'static str, Special)] {
             ("open_for", Special::Rule("open_for")),
         ],
         Pattern::RateLimiter => &[("permits", Special::Permits)],
-        Pattern::TimeLimiter => &[("detach", Special::Detach)],
+        Pattern::TimeLimiter => &[("detach", Special::Detach), ("deadline", Special::Deadline)],
         Pattern::Bulkhead | Pattern::ThreadPoolBulkhead => &[("type", Special::Type)],
     }
 }
@@ -84,6 +88,7 @@ impl Layer {
             fallbacks: Vec::new(),
             permits: 1,
             detach: None,
+            deadline: false,
             krate: None,
         };
         // Which keys there are depends on the kind of bulkhead.
@@ -114,12 +119,11 @@ impl Layer {
             Special::Crate => self.krate = Some(crate_path(arg)?),
             Special::Fallback => self.fallbacks = paths(arg)?,
             Special::Permits => self.permits = permits(arg)?,
-            Special::Detach => match &arg.value {
-                ArgValue::Flag => self.detach = Some(arg.key.span()),
-                ArgValue::Expr(expr) => {
-                    return Err(syn::Error::new_spanned(expr, "`detach` takes no value"));
-                }
-            },
+            Special::Detach => self.detach = Some(flag(arg)?),
+            Special::Deadline => {
+                flag(arg)?;
+                self.deadline = true;
+            }
             Special::Rule(method) => self.rules.push((method, path(arg)?)),
             // Read before everything else.
             Special::Type => {}
@@ -206,6 +210,16 @@ fn shown(pattern: Pattern) -> &'static str {
     match pattern {
         Pattern::ThreadPoolBulkhead => "bulkhead(type = \"thread_pool\")",
         other => other.attribute(),
+    }
+}
+
+/// Where a key stands that has no value.
+fn flag(arg: &Arg) -> syn::Result<Span> {
+    match &arg.value {
+        ArgValue::Flag => Ok(arg.key.span()),
+        ArgValue::Expr(expr) => {
+            Err(syn::Error::new_spanned(expr, format!("`{}` takes no value", arg.key)))
+        }
     }
 }
 

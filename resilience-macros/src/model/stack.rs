@@ -75,6 +75,11 @@ impl Stack {
         self.layer(Pattern::TimeLimiter).and_then(|layer| layer.detach)
     }
 
+    /// Whether calls further down learn when this one's time is over.
+    pub(crate) fn deadline(&self) -> bool {
+        self.layers.iter().any(|layer| layer.deadline)
+    }
+
     /// Why the body must own everything that it uses, if it must.
     pub(crate) fn moves_body(&self, form: Form) -> Option<&'static str> {
         if form == Form::Blocking {

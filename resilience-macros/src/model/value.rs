@@ -20,7 +20,7 @@ impl Inline {
 
 fn expected(key: &Key, expr: &Expr) -> syn::Error {
     let quoted = match key.ty {
-        Type::Duration { .. } | Type::Word(_) => ", as a string",
+        Type::Duration { .. } | Type::Word(_) | Type::Name => ", as a string",
         Type::Kinds => ", such as [\"timeout\", \"io\"]",
         _ => "",
     };
@@ -57,7 +57,7 @@ fn literal(key: &Key, lit: &Lit) -> Option<syn::Result<Value>> {
         (Type::Float { .. }, Lit::Float(x)) if x.suffix().is_empty() => {
             Value::Float(x.base10_parse().ok()?)
         }
-        (Type::Word(_), Lit::Str(text)) => Value::Word(text.value()),
+        (Type::Word(_) | Type::Name, Lit::Str(text)) => Value::Word(text.value()),
         (Type::Duration { .. }, Lit::Str(text)) => match parse_duration(&text.value()) {
             Ok(duration) => Value::Duration(duration),
             Err(error) => {

@@ -92,7 +92,7 @@ pub(crate) fn is_ours(segment: &str) -> bool {
 /// Whether a key names a section that a pattern has.
 #[cfg(feature = "config")]
 pub(crate) fn is_section(segment: &str) -> bool {
-    let sections = ["instances", "backends", "limiters", "configs", "enabled"];
+    let sections = ["instances", "backends", "limiters", "configs", "budgets", "enabled"];
     sections.contains(&canonical(segment).as_str())
 }
 
@@ -144,6 +144,7 @@ fn in_pattern(pattern: Pattern, path: &[Segment], leaf: &Leaf) -> Result<Address
         "instances" | "backends" => Group::Instances,
         "limiters" if pattern == Pattern::RateLimiter => Group::Instances,
         "configs" => Group::Configs,
+        "budgets" if pattern == Pattern::Retry => Group::Budgets,
         "enabled" if rest.is_empty() => return Ok(Address::PatternEnabled(pattern)),
         _ => {
             let known = legacy::jvm_section(&first.text).or_else(|| without_effect(&first.text));
@@ -155,7 +156,9 @@ fn in_pattern(pattern: Pattern, path: &[Segment], leaf: &Leaf) -> Result<Address
                 let message = "a key belongs under instances.<name> or configs.<name>";
                 Astray::new(path, first.line, message)
             } else {
-                Astray::unknown_section(path, first, vec!["configs", "instances", "enabled"])
+                let budgets = (pattern == Pattern::Retry).then_some("budgets");
+                let known = ["configs", "instances", "enabled"].into_iter().chain(budgets);
+                Astray::unknown_section(path, first, known.collect())
             });
         }
     };
@@ -170,16 +173,13 @@ fn in_group(
 ) -> Result<Address, Astray> {
     let here = || format!("{pattern}.{}", group.name());
     if path.is_empty() {
-        return empty_or(
-            leaf,
-            Astray::new(
-                here(),
-                None,
-                "expected a section of names, such as { payment: { enabled: true } }",
-            ),
-        );
+        let message = match group {
+            Group::Budgets => "expected a section of names, such as { payment: { ratio: 0.2 } }",
+            _ => "expected a section of names, such as { payment: { enabled: true } }",
+        };
+        return empty_or(leaf, Astray::new(here(), None, message));
     }
-    let name_length = name_length(pattern, path, leaf);
+    let name_length = name_length((pattern, group), path, leaf);
     let name = joined(&path[..name_length]);
     let line = path[name_length - 1].line;
     let entry = EntryAddress { pattern, group, name, line };
@@ -196,7 +196,10 @@ fn in_group(
             return Ok(Address::Entry(entry));
         }
         let path = format!("{}.{}", here(), entry.name);
-        let message = "expected a section of settings, such as { enabled: true }";
+        let message = match group {
+            Group::Budgets => "expected a section of settings, such as { ratio: 0.2 }",
+            _ => "expected a section of settings, such as { enabled: true }",
+        };
         return Err(Astray::new(path, line, message));
     };
     let below = if kind.is_empty() { None } else { Some(joined(kind)) };
@@ -207,10 +210,10 @@ fn in_group(
 ///
 /// Names may have dots. A written key with something nested below it is a name as a whole; in a
 /// key that goes on to the value (`instances.payment.cb.max_attempts`), the last segment is the key.
-fn name_length(pattern: Pattern, path: &[Segment], leaf: &Leaf) -> usize {
+fn name_length((pattern, group): (Pattern, Group), path: &[Segment], leaf: &Leaf) -> usize {
     let written = 1 + path[1..].iter().take_while(|segment| segment.joined).count();
     let counts = |segment: &Segment| {
-        pattern.key(&segment.text).is_some_and(|(_, key)| key.ty == Type::Counts)
+        group.key(pattern, &segment.text).is_some_and(|(_, key)| key.ty == Type::Counts)
     };
     // Below a count stand kinds, which have dots as well when they are class names.
     if let Some(at) = path[1..written].iter().position(counts) {
@@ -218,7 +221,7 @@ fn name_length(pattern: Pattern, path: &[Segment], leaf: &Leaf) -> usize {
     }
     let goes_on = written < path.len();
     // `instances.payment.cb: {}`
-    let empty_entry = *leaf == Leaf::Empty && pattern.key(&path[written - 1].text).is_none();
+    let empty_entry = *leaf == Leaf::Empty && group.key(pattern, &path[written - 1].text).is_none();
     if goes_on || empty_entry || written == 1 { written } else { written - 1 }
 }
 
@@ -228,9 +231,15 @@ pub(crate) fn without_effect(key: &str) -> Option<(&'static str, &'static str)> 
 }
 
 /// The message for a key that no version had.
-pub(crate) fn unknown_key(pattern: Pattern, key: &str, hints: &Hints) -> String {
-    let names = || pattern.keys().iter().map(|key| key.name).chain(["base_config"]);
-    let aliases = || pattern.keys().iter().flat_map(|key| key.aliases).copied();
+pub(crate) fn unknown_key(
+    (pattern, group): (Pattern, Group),
+    key: &str,
+    hints: &Hints,
+) -> String {
+    let keys = group.keys(pattern);
+    let base = || group.has_bases().then_some("base_config");
+    let names = || keys.iter().map(|key| key.name).chain(base());
+    let aliases = || keys.iter().flat_map(|key| key.aliases).copied();
     let hint = hints
         .did_you_mean(key, names())
         .or_else(|| hints.did_you_mean(key, aliases()))
@@ -304,6 +313,18 @@ mod tests {
     }
 
     #[test]
+    fn budgets_are_entries_of_retry_only() {
+        let budget = |key: &str| {
+            let entry = EntryAddress { group: Group::Budgets, ..entry(Pattern::Retry, "a.b") };
+            Address::Key(KeyAddress { entry, key: key.into(), line: None, below: None })
+        };
+        assert_eq!(at(&["retry.budgets.a.b.ratio"]).unwrap(), budget("ratio"));
+        assert_eq!(at(&["retry", "budgets", "a.b", "minPerSecond"]).unwrap(), budget("minPerSecond"));
+        let astray = at(&["bulkhead.budgets.a.ratio"]).unwrap_err();
+        assert_eq!(message(&astray), "unknown section; known are configs, instances, enabled");
+    }
+
+    #[test]
     fn a_count_has_kinds_below_it() {
         let breaker = Pattern::CircuitBreaker;
         let class = Some("java.io.IOException");
@@ -321,7 +342,8 @@ mod tests {
         assert!(at(&["ratelimiter.limiters.a.limitForPeriod"]).is_ok());
         let astray = at(&["retry.limiters.a.maxAttempts"]).unwrap_err();
         assert_eq!(astray.path, "retry.limiters");
-        assert_eq!(message(&astray), "unknown section; known are configs, instances, enabled");
+        let known = "unknown section; known are configs, instances, enabled, budgets";
+        assert_eq!(message(&astray), known);
     }
 
     #[test]

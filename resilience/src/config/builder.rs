@@ -5,6 +5,7 @@ use resilience_settings::Pattern;
 use super::{
     Config, ConfigError,
     bases::settle_bases,
+    budgets::check_budgets,
     contradictions,
     environment::{self, Variable},
     key_path::KeyPath,
@@ -147,6 +148,7 @@ impl ConfigBuilder {
         }
         environment::read(&mut reader, &variables);
         settle_bases(&mut tree, &mut report);
+        check_budgets(&tree, &mut report);
         if let Some(file) = imported
             && !report.has_problems()
             && let Some(warning) = differences(&tree, &file)

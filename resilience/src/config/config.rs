@@ -132,7 +132,7 @@ impl Config {
         Hints::default().nearest(name, self.instances(pattern))
     }
 
-    /// Every setting of every declared instance: its key path, value and origin.
+    /// Every setting of every declared instance and retry budget: its key path, value and origin.
     ///
     /// Arguments of attributes are not in it: they belong to the code, not to the configuration.
     pub fn effective(&self) -> Vec<(String, Value, Origin)> {
@@ -142,6 +142,9 @@ impl Config {
                 let settings = self.resolved(pattern, &entry.name);
                 effective.extend(settings.under(&instance_path(pattern, &entry.name)));
             }
+        }
+        for budget in self.retry_budgets() {
+            effective.extend(self.effective_budget(budget));
         }
         effective
     }
@@ -165,10 +168,8 @@ impl Config {
                 if entry.base.as_ref().is_some_and(|base| !is_known(&section.configs, &base.name)) {
                     continue;
                 }
-                let name = match group {
-                    Group::Configs => "",
-                    Group::Instances => &entry.name,
-                };
+                // Undeclared instances have no name of their own to be found by.
+                let name = if group == Group::Configs { "" } else { &entry.name };
                 let Ok(settings) = self.resolve(pattern, name, &Inline::default()) else {
                     continue;
                 };

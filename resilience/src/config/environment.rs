@@ -167,14 +167,16 @@ fn find(tree: &Tree, hints: &Hints, rest: &str) -> Found {
     if rest == "enabled" {
         return Found::Enabled(pattern);
     }
-    for (word, group) in [("instances", Group::Instances), ("configs", Group::Configs)] {
-        if let Some(rest) = rest.strip_prefix(word) {
+    let budgets = (pattern == Pattern::Retry).then_some(Group::Budgets);
+    for group in [Group::Instances, Group::Configs].into_iter().chain(budgets) {
+        if let Some(rest) = rest.strip_prefix(group.name()) {
             return find_key(tree, hints, (pattern, group), rest);
         }
     }
     Found::Nothing(format!(
-        "after {PREFIX}{} comes INSTANCES, CONFIGS or ENABLED",
-        shouted(pattern.section())
+        "after {PREFIX}{} comes INSTANCES, CONFIGS{} or ENABLED",
+        shouted(pattern.section()),
+        if budgets.is_some() { ", BUDGETS" } else { "" }
     ))
 }
 
@@ -189,7 +191,7 @@ fn find_key(tree: &Tree, hints: &Hints, (pattern, group): (Pattern, Group), rest
     let mut found: Vec<(&str, Slot)> = Vec::new();
     for &name in &names {
         let prefix = folded(name);
-        let Some(slot) = rest.strip_prefix(&prefix).and_then(|key| slot_of(pattern, key)) else {
+        let Some(slot) = rest.strip_prefix(&prefix).and_then(|key| slot_of((pattern, group), key)) else {
             continue;
         };
         if prefix.len() > longest {
@@ -208,11 +210,11 @@ fn find_key(tree: &Tree, hints: &Hints, (pattern, group): (Pattern, Group), rest
 }
 
 /// The slot that is written `text`.
-fn slot_of(pattern: Pattern, text: &str) -> Option<Slot> {
-    if text == "baseconfig" {
+fn slot_of((pattern, group): (Pattern, Group), text: &str) -> Option<Slot> {
+    if group.has_bases() && text == "baseconfig" {
         return Some(Slot::Base);
     }
-    pattern.key(text).map(|(slot, _)| Slot::Key(slot))
+    group.key(pattern, text).map(|(slot, _)| Slot::Key(slot))
 }
 
 /// What is wrong with a variable, and what it may have meant.
@@ -222,7 +224,8 @@ fn nothing_found(
     names: &[&str],
     rest: &str,
 ) -> String {
-    let keys = || pattern.keys().iter().map(|key| key.name).chain(["base_config"]);
+    let base = || group.has_bases().then_some("base_config");
+    let keys = || group.keys(pattern).iter().map(|key| key.name).chain(base());
     let of_key = keys().filter(|key| rest.ends_with(&folded(key)));
     let written = match of_key.max_by_key(|key| key.len()) {
         Some(key) => &rest[..rest.len() - folded(key).len()],
@@ -240,6 +243,7 @@ fn nothing_found(
     let what = match group {
         Group::Instances => "declared instance",
         Group::Configs => "config",
+        Group::Budgets => "declared budget",
     };
     format!("it names no {what} of {pattern}{}", near.unwrap_or_default())
 }
@@ -322,7 +326,7 @@ mod tests {
                 "CIRCUITBREAKER_INSTANCES_PAYMENTSCB_ENABLED",
                 "it names no declared instance of circuitbreaker; did you mean `paymentCb`?",
             ),
-            ("RETRY_MAX", "after RESILIENCE_RETRY comes INSTANCES, CONFIGS or ENABLED"),
+            ("RETRY_MAX", "after RESILIENCE_RETRY comes INSTANCES, CONFIGS, BUDGETS or ENABLED"),
         ] {
             assert_eq!(found(&names, variable), Found::Nothing(hint.into()));
         }

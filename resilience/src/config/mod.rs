@@ -20,8 +20,8 @@
 //! - **Root**: `resilience`, `resilience4j`, or pattern sections at the top level. Beside a root,
 //!   other sections are left alone; without one they are errors, but for `spring`.
 //! - **Sections**: `retry`, `circuitbreaker`, `ratelimiter`, `timelimiter`, `bulkhead`,
-//!   `thread-pool-bulkhead`, each with `configs.<base>`, `instances.<name>` and `enabled`; beside
-//!   them `strict` and `error_kind_aliases`.
+//!   `thread-pool-bulkhead`, each with `configs.<base>`, `instances.<name>` and `enabled`; in `retry`
+//!   also `budgets.<name>`; beside them `strict` and `error_kind_aliases`.
 //! - **Spelling**: keys in `snake_case`, camelCase or kebab-case, words in any case; keys may be
 //!   joined with dots at every level. Case and separators do not count in names either: `payCb` and
 //!   `pay-cb` are one, and two spellings of one name or key are an error.
@@ -48,11 +48,12 @@
 //! # Environment
 //!
 //! `RESILIENCE_<PATTERN>_INSTANCES_<NAME>_<KEY>`, `RESILIENCE_<PATTERN>_CONFIGS_<NAME>_<KEY>`,
-//! `RESILIENCE_<PATTERN>_ENABLED`, `RESILIENCE_STRICT`. Names and keys are matched by letters and
+//! `RESILIENCE_RETRY_BUDGETS_<NAME>_<KEY>`, `RESILIENCE_<PATTERN>_ENABLED`, `RESILIENCE_STRICT`. Names and keys are matched by letters and
 //! digits alone. Variables change what is declared and declare nothing but `configs.default`.
 
 mod address;
 mod bases;
+mod budgets;
 mod builder;
 #[allow(clippy::module_inception)] // every pattern has its `config.rs`, and this one has `Config`
 mod config;
@@ -89,4 +90,5 @@ pub(crate) use contradictions::contradictions;
 pub(crate) use hint::{Hints, question};
 pub(crate) use resolve::Inline;
 pub(crate) use settings::{Draft, Settings};
+pub(crate) use tree::Group;
 pub(crate) use typed::{kind_list, typed_config};

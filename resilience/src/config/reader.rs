@@ -166,13 +166,13 @@ impl Reader<'_> {
         gathered: &mut Gathered,
     ) {
         let KeyAddress { entry, line, .. } = address;
-        let (line, pattern) = (*line, entry.pattern);
+        let (line, pattern, group) = (*line, entry.pattern, entry.group);
         let (key, index) = split_index(&address.key);
-        if same_name(key, "baseconfig") {
+        if group.has_bases() && same_name(key, "baseconfig") {
             self.add(source, property, address, gathered, (key, index, Slot::Base));
             return;
         }
-        if let Some((slot, _)) = pattern.key(key) {
+        if let Some((slot, _)) = group.key(pattern, key) {
             self.add(source, property, address, gathered, (key, index, Slot::Key(slot)));
             return;
         }
@@ -183,7 +183,8 @@ impl Reader<'_> {
             }
             return;
         }
-        match legacy::successor(pattern, key) {
+        // What older versions had, they had for instances.
+        match legacy::successor(pattern, key).filter(|_| group.has_bases()) {
             Some(Successor::Same(names)) => {
                 let slots = names.iter().filter_map(|name| Some(pattern.key(name)?.0));
                 for (i, slot) in slots.enumerate() {
@@ -216,8 +217,8 @@ impl Reader<'_> {
             }
             None => {
                 if gathered.reported.insert(path.clone()) {
-                    let problem =
-                        Problem::new(unknown_key(pattern, key, &self.report.hints)).path(path);
+                    let message = unknown_key((pattern, group), key, &self.report.hints);
+                    let problem = Problem::new(message).path(path);
                     self.report.problem(source, line, with_value(problem, property.leaf.shown()));
                 }
             }
@@ -281,7 +282,7 @@ impl Reader<'_> {
             }
             Slot::Key(slot) => slot,
         };
-        let key = &pattern.keys()[slot];
+        let key = &group.keys(*pattern)[slot];
         let path = format!("{entry_path}.{}", key.name);
         match pending.raw.read(&key.ty, self.kinds) {
             Ok(mut value) => {
@@ -318,7 +319,7 @@ impl Reader<'_> {
             Slot::Key(slot) => slot,
         };
         let raw = Raw::Leaf(Leaf::Text(text.into()));
-        let key = &pattern.keys()[slot];
+        let key = &group.keys(pattern)[slot];
         let path = format!("{}.{}", path_of(pattern, group, name), key.name);
         match raw.read(&key.ty, self.kinds) {
             Ok(mut value) => {

@@ -8,6 +8,7 @@ use std::{
 use resilience_settings::{Pattern, Value};
 
 use super::{ConfigError, Problem, hint::did_you_mean};
+use crate::retry::RetryBudget;
 
 /// Where the value of a setting came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +66,8 @@ impl fmt::Display for Origin {
 pub(crate) struct Settings {
     pattern: Pattern,
     values: Vec<Option<Arc<(Value, Origin)>>>,
+    /// What the key `budget` of a retry names, once a registry has looked it up.
+    budget: Option<RetryBudget>,
 }
 
 impl Settings {
@@ -83,7 +86,7 @@ impl Settings {
             .iter()
             .map(|key| key.default_value().map(|value| Arc::new((value, Origin::Default))))
             .collect();
-        Self { pattern, values }
+        Self { pattern, values, budget: None }
     }
 
     /// The pattern whose settings these are.
@@ -151,6 +154,20 @@ impl Settings {
         self.pattern.keys().iter().position(|key| key.name == name)
     }
 
+    /// Puts the budget in that a retry names; `look_up` gets it by its name.
+    pub(crate) fn with_budget(mut self, look_up: impl FnOnce(&str) -> RetryBudget) -> Self {
+        if self.pattern == Pattern::Retry
+            && let Some(name) = self.optional_word("budget")
+        {
+            self.budget = Some(look_up(name));
+        }
+        self
+    }
+
+    pub(crate) fn budget(&self) -> Option<&RetryBudget> {
+        self.budget.as_ref()
+    }
+
     /// The keys whose values differ, with both values.
     pub(crate) fn differences<'a>(
         &'a self,
@@ -208,11 +225,16 @@ impl Settings {
         self.optional_duration(name).unwrap_or_else(|| panic!("{name} has no default"))
     }
 
-    pub(crate) fn word(&self, name: &str) -> &str {
+    pub(crate) fn optional_word(&self, name: &str) -> Option<&str> {
         match self.get(name) {
-            Some(Value::Word(word)) => word,
+            None => None,
+            Some(Value::Word(word)) => Some(word),
             other => panic!("{name} is {other:?}, not a word"),
         }
+    }
+
+    pub(crate) fn word(&self, name: &str) -> &str {
+        self.optional_word(name).unwrap_or_else(|| panic!("{name} has no default"))
     }
 
     pub(crate) fn kinds(&self, name: &str) -> &Arc<[String]> {

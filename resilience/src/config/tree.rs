@@ -3,7 +3,7 @@ use std::{
     sync::Arc,
 };
 
-use resilience_settings::{Pattern, Value, canonical};
+use resilience_settings::{Key, Pattern, Value, canonical, schema};
 
 use super::{Origin, source::Spot};
 
@@ -20,13 +20,16 @@ pub(crate) struct Section {
     pub(crate) enabled: Option<(bool, Origin)>,
     pub(crate) configs: Entries,
     pub(crate) instances: Entries,
+    /// Of `retry` only: what retries are taken from.
+    pub(crate) budgets: Entries,
 }
 
-/// The two kinds of entries a section has.
+/// The kinds of entries a section has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Group {
     Configs,
     Instances,
+    Budgets,
 }
 
 impl Group {
@@ -34,7 +37,26 @@ impl Group {
         match self {
             Group::Configs => "configs",
             Group::Instances => "instances",
+            Group::Budgets => "budgets",
         }
+    }
+
+    /// The keys that its entries have.
+    pub(crate) const fn keys(self, pattern: Pattern) -> &'static [Key] {
+        match self {
+            Group::Configs | Group::Instances => pattern.keys(),
+            Group::Budgets => schema::RETRY_BUDGET,
+        }
+    }
+
+    /// The position and definition of one of them, in any spelling.
+    pub(crate) fn key(self, pattern: Pattern, text: &str) -> Option<(usize, &'static Key)> {
+        Key::find(self.keys(pattern), text)
+    }
+
+    /// Whether its entries may be based on others.
+    pub(crate) const fn has_bases(self) -> bool {
+        !matches!(self, Group::Budgets)
     }
 }
 
@@ -102,6 +124,7 @@ impl Section {
         match group {
             Group::Configs => &self.configs,
             Group::Instances => &self.instances,
+            Group::Budgets => &self.budgets,
         }
     }
 
@@ -109,6 +132,7 @@ impl Section {
         match group {
             Group::Configs => &mut self.configs,
             Group::Instances => &mut self.instances,
+            Group::Budgets => &mut self.budgets,
         }
     }
 }

@@ -187,7 +187,7 @@ impl RateLimiter {
         }
         let now = self.shared.clock.now();
         // Untied: a greedy turn behind others may be due this very nanosecond, and nobody waits for it.
-        self.request(permits, Some(0), Claim::Untied, now).map(|_| ())
+        self.request(permits, 0, Claim::Untied, now).map(|_| ())
     }
 
     /// Takes permissions, waiting for them up to `timeout_duration`.
@@ -206,7 +206,7 @@ impl RateLimiter {
     ///
     /// Dropping the future while it waits gives the reservation back.
     pub async fn acquire(&self, permits: u32) -> Result<(), RequestNotPermitted> {
-        match self.begin(permits, self.shared.clock.now())? {
+        match self.begin(permits, u64::MAX, self.shared.clock.now())? {
             None => Ok(()),
             Some(wait) => wait.await,
         }
@@ -240,7 +240,7 @@ impl RateLimiter {
             return Some(Duration::ZERO);
         }
         let now = self.shared.clock.now();
-        match self.request(permits, None, Claim::Untied, now) {
+        match self.request(permits, u64::MAX, Claim::Untied, now) {
             Ok(Taken::Now) => Some(Duration::ZERO),
             Ok(Taken::Later(_, wait)) => Some(wait),
             Err(_) => None,
@@ -302,16 +302,18 @@ impl RateLimiter {
         future.await.map_err(CallError::Inner)
     }
 
-    /// Asks for permissions: `None` when they are taken, or what to wait on.
+    /// Asks for permissions: `None` when they are taken, or what to wait on. A wait of more than
+    /// `longest` nanoseconds is refused, whatever the configured timeout.
     pub(crate) fn begin(
         &self,
         permits: u32,
+        longest: u64,
         now: u64,
     ) -> Result<Option<Wait>, RequestNotPermitted> {
         if !self.is_enabled() {
             return Ok(None);
         }
-        Ok(match self.request(permits, None, Claim::Tied, now)? {
+        Ok(match self.request(permits, longest, Claim::Tied, now)? {
             Taken::Now => None,
             Taken::Later(reserved, _) => Some(Wait::new(self.clone(), reserved)),
         })
@@ -365,17 +367,17 @@ impl RateLimiter {
         Arc::clone(&self.shared.disabled).notified_owned()
     }
 
-    /// `timeout` of `None` is the configured one.
+    /// A wait of more than `longest`, or of more than the configured timeout, is refused.
     fn request(
         &self,
         permits: u32,
-        timeout: Option<u64>,
+        longest: u64,
         claim: Claim,
         now: u64,
     ) -> Result<Taken, RequestNotPermitted> {
         let events = &self.shared.events;
         let mut state = self.shared.state.lock();
-        let timeout = timeout.unwrap_or(state.timeout);
+        let timeout = state.timeout.min(longest);
         let decision = state.engine.acquire(permits, timeout, now);
         let waits = matches!(decision, Decision::Later(_)) && claim == Claim::Tied;
         let kind = match decision {
@@ -699,7 +701,7 @@ mod tests {
     fn a_wait_that_begins_just_as_the_limiter_is_disabled_is_none() {
         let (limiter, _hand) = limiter(1, SECOND);
         limiter.try_acquire(1).unwrap();
-        let wait = limiter.begin(1, 0).unwrap().unwrap();
+        let wait = limiter.begin(1, u64::MAX, 0).unwrap().unwrap();
         limiter.reconfigure(limiter.config().to_builder().enabled(false).build().unwrap());
         assert_eq!(poll(pin!(wait)), Poll::Ready(Ok(())));
     }

@@ -30,6 +30,8 @@ pub struct SiteSpec {
     pub permits: u32,
     /// Whether the body runs on after a timeout.
     pub detach: bool,
+    /// Whether calls further down learn when this one's time is over.
+    pub deadline: bool,
 }
 
 /// One attribute of an annotated function.
@@ -209,8 +211,12 @@ impl Inner {
     }
 
     fn find_layers(&self, site: &'static SiteSpec) -> Layers {
-        let mut layers =
-            Layers { permits: site.permits, clock: self.clock.clone(), ..Layers::default() };
+        let mut layers = Layers {
+            permits: site.permits,
+            deadline: site.deadline,
+            clock: self.clock.clone(),
+            ..Layers::default()
+        };
         for layer in site.layers {
             self.warn_if_undeclared(site, layer);
             let name = layer.name;

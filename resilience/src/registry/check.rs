@@ -12,7 +12,7 @@ use crate::{
         question,
     },
     kind,
-    registry::{LayerSpec, SiteSpec},
+    registry::{InlineValue, LayerSpec, SiteSpec},
 };
 
 /// For whose functions `strict: true` turns warnings into errors.
@@ -233,6 +233,7 @@ fn inline_settings(config: &Config, sites: &[&'static SiteSpec], findings: &mut 
                     first.insert((pattern, canonical(name)), (site, layer));
                     match config.resolve(pattern, name, &layer.to_inline(site)) {
                         Ok(settings) => {
+                            findings.problems.extend(undeclared_budget(config, site, &settings));
                             findings.problems.extend(
                                 contradictions(&settings)
                                     .into_iter()
@@ -245,6 +246,20 @@ fn inline_settings(config: &Config, sites: &[&'static SiteSpec], findings: &mut 
             }
         }
     }
+}
+
+/// An attribute that names a budget which the configuration does not declare. Where there is no
+/// configuration, there is nothing to declare it in.
+fn undeclared_budget(config: &Config, site: &SiteSpec, settings: &Settings) -> Option<Problem> {
+    if settings.pattern() != Pattern::Retry || !config.is_loaded() {
+        return None;
+    }
+    let name = settings.optional_word("budget")?;
+    if config.declared_budget(name).is_some() {
+        return None;
+    }
+    let message = config.unknown_budget(name, &Hints::default());
+    Some(Problem::new(message).place(site.to_string()).path("budget").value(name))
 }
 
 fn same_inline(a: &LayerSpec, b: &LayerSpec) -> bool {
@@ -355,7 +370,7 @@ fn runs_on_without_detach(config: &Config, site: &SiteSpec, layer: &LayerSpec) -
     Some(Problem::new(message).path(path).value("false"))
 }
 
-/// Instances that no annotated function uses: most often a misspelt name. A program without
+/// Instances and budgets that nobody uses: most often a misspelt name. A program without
 /// annotations looks its instances up by itself.
 fn unused(config: &Config, sites: &[&'static SiteSpec], findings: &mut Findings) {
     if sites.is_empty() {
@@ -373,6 +388,19 @@ fn unused(config: &Config, sites: &[&'static SiteSpec], findings: &mut Findings)
                     format!("{pattern} '{name}' is declared, but no annotated function uses it");
                 findings.warnings.push(text.into());
             }
+        }
+    }
+    let inline = sites.iter().flat_map(|site| site.layers).flat_map(|layer| layer.inline);
+    let inline: HashSet<String> = inline
+        .filter_map(|setting| match setting {
+            ("budget", InlineValue::Word(name)) => Some(canonical(name)),
+            _ => None,
+        })
+        .collect();
+    for name in config.retry_budgets() {
+        if !config.spends_budget(name) && !inline.contains(&canonical(name)) {
+            let text = format!("retry budget '{name}' is declared, but no retry names it");
+            findings.warnings.push(text.into());
         }
     }
 }

@@ -4,6 +4,7 @@
 //! [`scope`](Resilience::scope) they run in. An instance keeps its identity for as long as it is not
 //! removed; every look-up of a name, in any spelling, gives a handle to the same one.
 
+mod budgets;
 mod call_site;
 mod check;
 mod global;
@@ -23,6 +24,7 @@ use parking_lot::{Mutex, RwLock};
 use resilience_settings::{Pattern, Value, canonical, check_name};
 
 use self::{
+    budgets::Budgets,
     call_site::{SiteCache, annotated},
     check::Warning,
     instances::{Instances, Managed},
@@ -70,6 +72,7 @@ struct Inner {
     config: RwLock<Arc<Config>>,
     circuit_breakers: Instances<CircuitBreaker>,
     retries: Instances<Retry>,
+    budgets: Budgets,
     rate_limiters: Instances<RateLimiter>,
     time_limiters: Instances<TimeLimiter>,
     bulkheads: Instances<Bulkhead>,
@@ -117,6 +120,7 @@ impl Resilience {
                 config: RwLock::default(),
                 circuit_breakers: Instances::default(),
                 retries: Instances::default(),
+                budgets: Budgets::default(),
                 rate_limiters: Instances::default(),
                 time_limiters: Instances::default(),
                 bulkheads: Instances::default(),
@@ -156,7 +160,7 @@ impl Resilience {
         Arc::clone(&self.inner.config.read())
     }
 
-    /// Every setting of every instance that is declared or in use: its key path, its value and where
+    /// Every setting of every instance and retry budget that is declared or in use: its key path, its value and where
     /// it came from, the attributes' inline settings included.
     pub fn effective_config(&self) -> Vec<(String, Value, Origin)> {
         let config = self.config();
@@ -166,6 +170,9 @@ impl Resilience {
                 let Ok(settings) = resolve(&config, pattern, &name) else { continue };
                 effective.extend(settings.under(&instance_path(pattern, &name)));
             }
+        }
+        for budget in self.inner.budget_names() {
+            effective.extend(config.effective_budget(&budget));
         }
         effective
     }
@@ -277,6 +284,7 @@ impl Inner {
     fn settings_of<T: Managed>(&self, name: &str) -> T::Config {
         let config = Arc::clone(&self.config.read());
         let read = resolve(&config, T::PATTERN, name)
+            .map(|settings| settings.with_budget(|budget| self.budget(budget)))
             .and_then(|settings| T::from_settings(&settings).map_err(ConfigError::new));
         read.unwrap_or_else(|error| {
             self.warn(format!("{} '{name}' works on its defaults: {error}", T::PATTERN));
@@ -286,7 +294,9 @@ impl Inner {
 
     /// Takes a checked configuration: makes what it declares, and reconfigures what is there.
     fn adopt(&self, config: Config) {
-        *self.config.write() = Arc::new(config);
+        let config = Arc::new(config);
+        *self.config.write() = Arc::clone(&config);
+        self.adopt_budgets(&config);
         self.adopt_instances(&self.circuit_breakers);
         self.adopt_instances(&self.retries);
         self.adopt_instances(&self.rate_limiters);

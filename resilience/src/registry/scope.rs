@@ -3,6 +3,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::task::JoinHandle;
 
 use super::Resilience;
+use crate::context::{Context, carry};
 
 tokio::task_local! {
     static SCOPE: Resilience;
@@ -47,7 +48,8 @@ impl Resilience {
         SCOPE.sync_scope(self.clone(), function)
     }
 
-    /// Spawns a task that runs in this registry's scope.
+    /// Spawns a task that runs in this registry's scope, and under the [deadline](crate::deadline)
+    /// that the caller is under.
     ///
     /// # Panics
     ///
@@ -58,7 +60,8 @@ impl Resilience {
         F::Output: Send + 'static,
     {
         let registry = self.clone();
-        tokio::spawn(async move { registry.scope(future).await })
+        let context = Context::present();
+        tokio::spawn(async move { registry.scope(carry(context, future)).await })
     }
 }
 
@@ -67,9 +70,10 @@ pub(super) fn current() -> Option<Resilience> {
     if EVER.load(Ordering::Relaxed) { SCOPE.try_with(Resilience::clone).ok() } else { None }
 }
 
-/// Takes the present scope and span along into a task of the future's own.
+/// Takes the present scope, context and span along into a task of the future's own.
 pub(crate) fn in_present_scope<F: Future>(future: F) -> impl Future<Output = F::Output> {
     let registry = current();
+    let future = carry(Context::present(), future);
     span::in_present(async move {
         match registry {
             Some(registry) => registry.scope(future).await,
@@ -78,9 +82,14 @@ pub(crate) fn in_present_scope<F: Future>(future: F) -> impl Future<Output = F::
     })
 }
 
-/// Takes the present scope and span along to another thread.
+/// Takes the present scope, context and span along to another thread.
 pub(crate) fn in_present_scope_sync<R>(function: impl FnOnce() -> R) -> impl FnOnce() -> R {
     let registry = current();
+    let context = Context::present();
+    let function = move || match context {
+        Some(context) => context.enter(function),
+        None => function(),
+    };
     span::in_present_sync(move || match registry {
         Some(registry) => registry.scope_sync(function),
         None => function(),

@@ -2,7 +2,7 @@ use std::{sync::Arc, time::Duration};
 
 use resilience_settings::Value;
 
-use super::Interval;
+use super::{Interval, RetryBudget};
 use crate::config::{Problem, Settings, kind_list, typed_config};
 
 /// The checked settings of a [`Retry`](super::Retry).
@@ -20,6 +20,8 @@ use crate::config::{Problem, Settings, kind_list, typed_config};
 /// | `ignore_errors` | none | error kinds |
 /// | `fail_after_max_attempts` | false | |
 /// | `retry_after_max` | 30 s | any duration |
+/// | `total_timeout` | none | at least 1 ms |
+/// | `budget` | none | the name of a [`RetryBudget`] |
 /// | `event_consumer_buffer_size` | 100 | 1 to 100,000 |
 /// | `enabled` | true | |
 ///
@@ -56,6 +58,10 @@ pub struct RetryConfig {
     ignore_errors: Arc<[String]>,
     fail_after_max_attempts: bool,
     retry_after_max: Duration,
+    total_timeout: Option<Duration>,
+    budget: Option<Arc<str>>,
+    /// The budget itself, where somebody has looked it up.
+    found_budget: Option<RetryBudget>,
     event_consumer_buffer_size: u32,
     enabled: bool,
 }
@@ -78,6 +84,12 @@ impl RetryConfig {
             .enabled(self.enabled);
         if let Some(max) = self.exponential_max_wait_duration {
             builder = builder.exponential_max_wait_duration(max);
+        }
+        if let Some(timeout) = self.total_timeout {
+            builder = builder.total_timeout(timeout);
+        }
+        if let Some(budget) = &self.budget {
+            builder = builder.budget(&**budget);
         }
         builder.interval.clone_from(&self.own_interval);
         builder
@@ -120,6 +132,9 @@ impl RetryConfig {
             ignore_errors: Arc::clone(settings.kinds("ignore_errors")),
             fail_after_max_attempts: settings.bool("fail_after_max_attempts"),
             retry_after_max: settings.duration("retry_after_max"),
+            total_timeout: settings.optional_duration("total_timeout"),
+            budget: settings.optional_word("budget").map(Into::into),
+            found_budget: settings.budget().cloned(),
             event_consumer_buffer_size: settings.u32("event_consumer_buffer_size"),
             enabled: settings.bool("enabled"),
         })
@@ -135,6 +150,17 @@ impl RetryConfig {
         }
         self.own_interval = own;
         Ok(self)
+    }
+
+    /// The same settings on this budget.
+    pub(super) fn on_budget(mut self, budget: &RetryBudget) -> Self {
+        self.budget = Some(budget.shared_name());
+        self.found_budget = Some(budget.clone());
+        self
+    }
+
+    pub(super) fn found_budget(&self) -> Option<&RetryBudget> {
+        self.found_budget.as_ref()
     }
 
     /// Returns how many times the call is made at most, the first time included.
@@ -196,6 +222,17 @@ impl RetryConfig {
     pub fn retry_after_max(&self) -> Duration {
         self.retry_after_max
     }
+
+    /// Returns how long after the start of a call the last attempt may start; `None` is without
+    /// limit.
+    pub fn total_timeout(&self) -> Option<Duration> {
+        self.total_timeout
+    }
+
+    /// Returns the name of the budget that retries are taken from; `None` is without one.
+    pub fn budget(&self) -> Option<&str> {
+        self.budget.as_deref()
+    }
 }
 
 typed_config! {
@@ -224,6 +261,15 @@ typed_config! {
     fail_after_max_attempts(on: bool) = Value::Bool(on);
     /// Sets the longest wait that `retry_after` or a refusal may ask for; 30 s by default.
     retry_after_max(max: Duration) = Value::Duration(max);
+    /// Sets how long after the start of a call, its first poll, the last attempt may start; at least
+    /// 1 ms, without limit by default. An attempt whose wait would end later does not start and the
+    /// last error is returned at once; one that is under way is not cut short.
+    total_timeout(timeout: Duration) = Value::Duration(timeout);
+    /// Names the budget that retries are taken from: one of 1 to 200 characters; none by default.
+    ///
+    /// A registry looks the name up among its [budgets](crate::Resilience::retry_budget). An instance
+    /// that is made without one is put on a budget by [`Retry::with_budget`](super::Retry::with_budget).
+    budget(name: impl Into<String>) = Value::Word(name.into());
 }
 
 impl RetryConfigBuilder {
@@ -252,6 +298,8 @@ mod tests {
             .ignore_errors(["timeout"])
             .fail_after_max_attempts(true)
             .retry_after_max(Duration::from_secs(2))
+            .total_timeout(Duration::from_secs(9))
+            .budget("shared")
             .event_consumer_buffer_size(9)
             .enabled(false);
         let config = builder.clone().build().unwrap();

@@ -2,8 +2,8 @@
 
 use std::{borrow::Cow, time::Duration};
 
-use super::RetryConfig;
-use crate::{error::Error, kind::is_listed};
+use super::{RetryBudget, RetryConfig};
+use crate::{clock::saturating_nanos, error::Error, kind::is_listed};
 
 /// Where one call stands. Every call has its own.
 #[derive(Debug, Clone)]
@@ -13,6 +13,12 @@ pub(crate) struct Progress {
     failed: u32,
     /// The kind of the last error, if there was one.
     last_error: Option<&'static str>,
+    /// When `total_timeout` is over, in nanoseconds on the instance's clock.
+    end: Option<u64>,
+    /// When the deadline is over that the call runs under, on the same clock.
+    deadline: Option<u64>,
+    /// What further attempts are taken from.
+    budget: Option<RetryBudget>,
 }
 
 /// What is known of an error when it is decided whether to try again.
@@ -41,11 +47,52 @@ pub(crate) enum Step {
     Exhausted,
     /// The interval ended the retry.
     Ended,
+    /// The next attempt would start too late.
+    OutOfTime,
+    /// The budget has no retry left.
+    OverBudget,
 }
 
 impl Progress {
     pub(crate) fn new(max_attempts: u32) -> Self {
-        Self { max_attempts, failed: 0, last_error: None }
+        Self { max_attempts, failed: 0, last_error: None, end: None, deadline: None, budget: None }
+    }
+
+    /// Bounds when further attempts may start: up to `end`, and before `deadline`.
+    pub(crate) fn within(mut self, end: Option<u64>, deadline: Option<u64>) -> Self {
+        self.end = end;
+        self.deadline = deadline;
+        self
+    }
+
+    /// Takes further attempts from a budget.
+    pub(crate) fn on_budget(mut self, budget: Option<RetryBudget>) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// When `total_timeout` is over.
+    pub(crate) fn end(&self) -> Option<u64> {
+        self.end
+    }
+
+    /// What becomes of a next attempt once everything else speaks for it: it must be able to start in
+    /// time, and the budget, which is asked last, must have a retry for it.
+    pub(crate) fn grant(&self, step: Step, now: impl FnOnce() -> u64) -> Step {
+        let Step::Again(wait) = step else { return step };
+        if self.end.is_some() || self.deadline.is_some() {
+            let start = now().saturating_add(saturating_nanos(wait));
+            if self.end.is_some_and(|end| start > end)
+                // At the deadline itself no time is left for the attempt.
+                || self.deadline.is_some_and(|deadline| start >= deadline)
+            {
+                return Step::OutOfTime;
+            }
+        }
+        match &self.budget {
+            Some(budget) if !budget.withdraw() => Step::OverBudget,
+            _ => step,
+        }
     }
 
     /// Whether no attempt can follow the one that comes now.
@@ -119,7 +166,10 @@ fn is_retryable(config: &RetryConfig, failure: &Failure<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::{BulkheadFull, CallNotPermitted, RequestNotPermitted};
+    use crate::{
+        error::{BulkheadFull, CallNotPermitted, RequestNotPermitted},
+        retry::RetryBudgetConfig,
+    };
 
     const ERROR: Failure<'_> =
         Failure { kinds: &["io"], refusal: None, wanted: None, ignored: false, retry_after: None };
@@ -146,6 +196,32 @@ mod tests {
         assert_eq!(progress.on_error(&config, &ERROR, 0.0), Step::Again(wait));
         assert!(progress.is_last_attempt());
         assert_eq!(progress.on_error(&config, &ERROR, 0.0), Step::Exhausted);
+    }
+
+    #[test]
+    fn an_attempt_starts_up_to_the_end_and_before_the_deadline() {
+        let again = Step::Again(Duration::from_nanos(100));
+        let step = |end, deadline, now| Progress::new(3).within(end, deadline).grant(again, || now);
+        assert_eq!(step(None, None, u64::MAX), again);
+        assert_eq!(step(Some(300), None, 200), again);
+        assert_eq!(step(Some(300), None, 201), Step::OutOfTime);
+        assert_eq!(step(None, Some(300), 199), again);
+        assert_eq!(step(None, Some(300), 200), Step::OutOfTime);
+        assert_eq!(step(Some(u64::MAX), None, u64::MAX), again, "saturates");
+    }
+
+    #[test]
+    fn the_budget_is_asked_only_for_an_attempt_that_could_start() {
+        let one = RetryBudgetConfig::builder().ratio(1.0).min_per_second(0).build().unwrap();
+        let budget = RetryBudget::new("b", one);
+        budget.deposit();
+        let progress = Progress::new(3).on_budget(Some(budget.clone()));
+        let again = Step::Again(Duration::ZERO);
+        assert_eq!(progress.grant(Step::Exhausted, || 0), Step::Exhausted);
+        assert_eq!(progress.clone().within(Some(1), None).grant(again, || 2), Step::OutOfTime);
+        assert_eq!(budget.metrics().available, 1);
+        assert_eq!(progress.grant(again, || 0), again);
+        assert_eq!(progress.grant(again, || 0), Step::OverBudget);
     }
 
     #[test]

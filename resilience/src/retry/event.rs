@@ -28,7 +28,8 @@ pub enum RetryEventKind {
         /// The kind of the last error.
         error: Option<&'static str>,
     },
-    /// A call failed for good although it was retried as often as allowed: `ERROR`.
+    /// A call failed for good although it was retried as often as attempts, time and budget allowed:
+    /// `ERROR`.
     Error {
         /// How many attempts asked for another one.
         attempts: u32,

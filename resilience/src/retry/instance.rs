@@ -1,17 +1,18 @@
 use std::{fmt, ops::ControlFlow, sync::Arc, time::Duration};
 
 use super::{
-    Failure, Progress, RetryConfig, RetryEvent, RetryEventKind, RetryMetrics, Step,
+    Failure, Progress, RetryBudget, RetryConfig, RetryEvent, RetryEventKind, RetryMetrics, Step,
     metrics::Counters,
 };
 use crate::{
-    clock::Clock,
+    clock::{Clock, saturating_nanos},
+    context,
     error::{CallError, MaxRetriesExceeded},
     events::Events,
     rules::Rules,
     sync::{
         RwLock,
-        atomic::{AtomicU32, Ordering},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
 };
 
@@ -54,6 +55,10 @@ struct Shared {
     clock: Clock,
     /// Beside the lock, because the first success needs nothing else; 0 stands for a disabled layer.
     max_attempts: AtomicU32,
+    /// Beside the lock for the same reason: nanoseconds, 0 is without limit.
+    total_timeout: AtomicU64,
+    /// Whether the settings hold a budget.
+    on_budget: AtomicBool,
     config: RwLock<Arc<RetryConfig>>,
     counters: Counters,
     events: Events<RetryEvent>,
@@ -61,6 +66,10 @@ struct Shared {
 
 fn effective_attempts(config: &RetryConfig) -> u32 {
     if config.is_enabled() { config.max_attempts() } else { 0 }
+}
+
+fn total_timeout(config: &RetryConfig) -> u64 {
+    config.total_timeout().map_or(0, saturating_nanos)
 }
 
 impl Retry {
@@ -76,11 +85,35 @@ impl Retry {
                 name: name.into(),
                 clock,
                 max_attempts: AtomicU32::new(effective_attempts(&config)),
+                total_timeout: AtomicU64::new(total_timeout(&config)),
+                on_budget: AtomicBool::new(config.found_budget().is_some()),
                 counters: Counters::default(),
                 events: Events::new(config.event_consumer_buffer_size()),
                 config: RwLock::new(Arc::new(config)),
             }),
         }
+    }
+
+    /// Puts the instance, for all its handles, on a budget: from now on retries are taken from it.
+    ///
+    /// A registry that loads another configuration puts its instances on the budgets which that one
+    /// names.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use resilience::{Retry, RetryConfig, retry::{RetryBudget, RetryBudgetConfig}};
+    ///
+    /// let budget = RetryBudget::new("backend", RetryBudgetConfig::default());
+    /// let read = Retry::new("read", RetryConfig::default()).with_budget(&budget);
+    /// let write = Retry::new("write", RetryConfig::default()).with_budget(&budget);
+    /// assert_eq!(read.config().budget(), write.config().budget());
+    /// ```
+    #[must_use]
+    pub fn with_budget(self, budget: &RetryBudget) -> Self {
+        let config = self.config();
+        self.reconfigure(RetryConfig::clone(&config).on_budget(budget));
+        self
     }
 
     /// Returns the name of the instance.
@@ -103,7 +136,8 @@ impl Retry {
         self.shared.events.clone()
     }
 
-    /// Calls `operation` until it succeeds or the attempts run out.
+    /// Calls `operation` until it succeeds or the attempts run out: those that `max_attempts`,
+    /// `total_timeout`, a budget and the [`deadline`](crate::deadline) around the call allow.
     ///
     /// # Errors
     ///
@@ -128,8 +162,8 @@ impl Retry {
     /// # Errors
     ///
     /// The last error of `operation`, or
-    /// [`MaxRetriesExceeded`](crate::MaxRetriesExceeded) when the attempts ran out on results and
-    /// `fail_after_max_attempts` is set.
+    /// [`MaxRetriesExceeded`](crate::MaxRetriesExceeded) when attempts, time or budget ran out on
+    /// results and `fail_after_max_attempts` is set.
     ///
     /// # Panics
     ///
@@ -146,7 +180,8 @@ impl Retry {
     where
         F: Future<Output = Result<T, E>>,
     {
-        let Some(mut progress) = self.begin() else {
+        let deadline = context::due(self.clock()).map(|due| due.at());
+        let Some(mut progress) = self.begin(deadline) else {
             return operation().await.map_err(CallError::Inner);
         };
         loop {
@@ -162,12 +197,31 @@ impl Retry {
         &self.shared.clock
     }
 
-    /// Starts a call; `None` when the layer is disabled.
-    pub(crate) fn begin(&self) -> Option<Progress> {
-        match self.shared.max_attempts.load(Ordering::Relaxed) {
+    pub(crate) fn shared_name(&self) -> &Arc<str> {
+        &self.shared.name
+    }
+
+    /// Starts a call that runs under this deadline, if it is under one; `None` when the layer is
+    /// disabled.
+    pub(crate) fn begin(&self, deadline: Option<u64>) -> Option<Progress> {
+        let Shared { clock, max_attempts, total_timeout, on_budget, .. } = &*self.shared;
+        let progress = match max_attempts.load(Ordering::Relaxed) {
+            0 => return None,
+            max_attempts => Progress::new(max_attempts),
+        };
+        let end = match total_timeout.load(Ordering::Relaxed) {
             0 => None,
-            max_attempts => Some(Progress::new(max_attempts)),
+            total => Some(clock.now().saturating_add(total)),
+        };
+        let progress = progress.within(end, deadline);
+        if !on_budget.load(Ordering::Relaxed) {
+            return Some(progress);
         }
+        let budget = self.config().found_budget().cloned();
+        if let Some(budget) = &budget {
+            budget.deposit();
+        }
+        Some(progress.on_budget(budget))
     }
 
     /// Takes the outcome of an attempt: it stands, or another attempt comes after a wait.
@@ -181,7 +235,9 @@ impl Retry {
         match outcome {
             Ok(value) if rules.retries_result(&value) => match self.after_result(progress) {
                 Step::Again(wait) => ControlFlow::Continue(wait),
-                Step::Exhausted if self.config().fail_after_max_attempts() => {
+                Step::Exhausted | Step::OutOfTime | Step::OverBudget
+                    if self.config().fail_after_max_attempts() =>
+                {
                     let attempts = progress.failed();
                     let error = MaxRetriesExceeded::new(Arc::clone(&self.shared.name), attempts);
                     ControlFlow::Break(Err(CallError::Resilience(error.into())))
@@ -211,6 +267,8 @@ impl Retry {
     pub(crate) fn reconfigure(&self, config: RetryConfig) {
         let mut current = self.shared.config.write();
         self.shared.max_attempts.store(effective_attempts(&config), Ordering::Relaxed);
+        self.shared.total_timeout.store(total_timeout(&config), Ordering::Relaxed);
+        self.shared.on_budget.store(config.found_budget().is_some(), Ordering::Relaxed);
         self.shared.events.set_capacity(config.event_consumer_buffer_size());
         *current = Arc::new(config);
     }
@@ -227,6 +285,7 @@ impl Retry {
 
     fn after_error(&self, progress: &mut Progress, failure: &Failure<'_>) -> Step {
         let step = progress.on_error(&self.config(), failure, fastrand::f64());
+        let step = self.grant(progress, step);
         let (attempts, error) = (progress.failed(), progress.last_error());
         match step {
             Step::Again(wait) => self.publish(RetryEventKind::Retry { attempts, wait, error }),
@@ -234,7 +293,7 @@ impl Retry {
                 self.shared.counters.failed_without_retry.increment();
                 self.publish(RetryEventKind::IgnoredError { error });
             }
-            Step::Exhausted | Step::Ended => {
+            Step::Exhausted | Step::Ended | Step::OutOfTime | Step::OverBudget => {
                 self.shared.counters.failed_with_retry.increment();
                 self.publish(RetryEventKind::Error { attempts, error });
             }
@@ -242,9 +301,19 @@ impl Retry {
         step
     }
 
+    /// Whether the next attempt may be, and counts where the budget says no.
+    fn grant(&self, progress: &Progress, step: Step) -> Step {
+        let step = progress.grant(step, || self.shared.clock.now());
+        if step == Step::OverBudget {
+            self.shared.counters.stopped_by_budget.increment();
+        }
+        step
+    }
+
     fn after_result(&self, progress: &mut Progress) -> Step {
         let config = self.config();
         let step = progress.on_unwanted_result(&config, fastrand::f64());
+        let step = self.grant(progress, step);
         let attempts = progress.failed();
         if let Step::Again(wait) = step {
             self.publish(RetryEventKind::Retry { attempts, wait, error: None });

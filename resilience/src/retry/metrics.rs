@@ -12,8 +12,11 @@ pub struct RetryMetrics {
     pub successful_with_retry: u64,
     /// Calls that failed with an error that is not retried.
     pub failed_without_retry: u64,
-    /// Calls that failed for good after all attempts.
+    /// Calls that failed for good although their error is retried: after all attempts, or because the
+    /// time, the budget or the interval allowed no further one.
     pub failed_with_retry: u64,
+    /// Calls among those that the [budget](super::RetryBudget) had no retry for.
+    pub stopped_by_budget: u64,
     /// Resilience4j's "total calls": every attempt, and one more for a call whose attempts ran out
     /// on results.
     pub total_calls: u64,
@@ -25,6 +28,7 @@ pub(super) struct Counters {
     pub(super) successful_with_retry: Counter,
     pub(super) failed_without_retry: Counter,
     pub(super) failed_with_retry: Counter,
+    pub(super) stopped_by_budget: Counter,
     pub(super) total_calls: Counter,
 }
 
@@ -35,6 +39,7 @@ impl Counters {
             successful_with_retry: self.successful_with_retry.get(),
             failed_without_retry: self.failed_without_retry.get(),
             failed_with_retry: self.failed_with_retry.get(),
+            stopped_by_budget: self.stopped_by_budget.get(),
             total_calls: self.total_calls.get(),
         }
     }

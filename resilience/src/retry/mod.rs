@@ -4,9 +4,15 @@
 //! except a refusal by an open circuit breaker: repeating what has just been cut off helps nobody.
 //! When the attempts run out the caller gets the last error.
 //!
+//! It gets it early where another attempt would do harm or come too late: when a [`RetryBudget`] has
+//! nothing left, when the wait would end after `total_timeout`, counted from the start of the call,
+//! or when it would end after the [`deadline`](crate::deadline) that the call runs under. An attempt
+//! under way is cut short by none of the first two.
+//!
 //! Inside a [`Stack`](crate::Stack), and under the attributes, retry is the outermost layer: one
 //! attempt is one full pass through the others, and none of their permits is held during a wait.
 
+mod budget;
 mod config;
 // Decides after each attempt whether its outcome stands, or after what wait another one comes.
 mod engine;
@@ -15,6 +21,9 @@ mod instance;
 mod interval;
 mod metrics;
 
+pub use budget::{
+    RetryBudget, RetryBudgetConfig, RetryBudgetConfigBuilder, RetryBudgetMetrics,
+};
 pub use config::{RetryConfig, RetryConfigBuilder};
 pub use event::{RetryEvent, RetryEventKind};
 pub use instance::Retry;

@@ -56,6 +56,30 @@ impl StackBuilder {
         self
     }
 
+    /// Lets the protected calls that the operation makes learn when its time is over: at the end of
+    /// the attempt's time limit or of the retry's `total_timeout`, whichever comes first. See
+    /// [`deadline`](crate::deadline) for what they make of it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use resilience::{Stack, TimeLimiter, TimeLimiterConfig};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let limiter = TimeLimiter::new("payment", TimeLimiterConfig::default()); // 1 s
+    /// let stack = Stack::builder().time_limiter(limiter).deadline().build();
+    /// let left = stack.call(|| async { Ok::<_, std::io::Error>(resilience::deadline()) }).await;
+    /// assert!(left.unwrap().is_some_and(|left| left <= Duration::from_secs(1)));
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn deadline(mut self) -> Self {
+        self.layers.deadline = true;
+        self
+    }
+
     /// Puts the layers together.
     ///
     /// # Panics

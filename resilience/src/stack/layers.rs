@@ -15,6 +15,8 @@ pub(crate) struct Layers {
     pub(crate) time_limiter: Option<TimeLimiter>,
     pub(crate) bulkhead: Option<Bulkhead>,
     pub(crate) thread_pool: Option<ThreadPoolBulkhead>,
+    /// Whether calls further down learn when this one's time is over.
+    pub(crate) deadline: bool,
     pub(crate) clock: Clock,
 }
 

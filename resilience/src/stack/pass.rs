@@ -5,8 +5,9 @@ use super::{
     body::{Blocking, Detached, Plain},
 };
 use crate::{
-    CircuitBreaker, Rules,
+    CircuitBreaker, Retry, Rules, TimeLimiter,
     circuit_breaker::{Admission, Report},
+    context::{self, Context, Due},
     error::{CallError, Error},
     retry::Progress,
 };
@@ -23,16 +24,44 @@ pub struct Pass {
     /// Set while the protected body is being polled: if the pass is dropped then, the body panicked.
     /// `std::thread::panicking` would also be true for a healthy call beside a panicking one.
     polling: bool,
+    /// The deadline around the call, if there is one.
+    due: Option<Due>,
 }
 
 impl Pass {
     pub(crate) fn new(layers: Handle) -> Self {
-        let progress = layers.retry.as_ref().and_then(crate::Retry::begin);
-        Self { layers, progress, admission: None, polling: false }
+        let due = context::due(&layers.clock);
+        let progress = match &due {
+            // Nothing will be called, so there is nothing to count.
+            Some(due) if due.came_too_late() => None,
+            due => {
+                let deadline = due.as_ref().map(Due::at);
+                layers.retry.as_ref().and_then(|retry| retry.begin(deadline))
+            }
+        };
+        Self { layers, progress, admission: None, polling: false, due }
     }
 
     pub(super) fn layers(&self) -> &Layers {
         &self.layers
+    }
+
+    pub(super) fn due(&self) -> Option<&Due> {
+        self.due.as_ref()
+    }
+
+    /// What calls further down are told while the body runs whose time limit ends at `limit`; `None`
+    /// where they are told nothing by this one.
+    pub(super) fn published(&self, limit: Option<u64>) -> Option<Context> {
+        let Layers { deadline, retry, time_limiter, clock, .. } = self.layers();
+        if !deadline {
+            return None;
+        }
+        let limit = limit.zip(time_limiter.as_ref().map(TimeLimiter::shared_name));
+        let total = self.progress.as_ref().and_then(Progress::end);
+        let total = total.zip(retry.as_ref().map(Retry::shared_name));
+        let (end, owner) = limit.into_iter().chain(total).min_by_key(|(end, _)| *end)?;
+        Some(Context::present().unwrap_or_default().until(end, clock, owner))
     }
 
     pub(super) fn set_polling(&mut self, polling: bool) {
@@ -44,7 +73,8 @@ impl Pass {
         self.progress.as_ref().is_none_or(Progress::is_last_attempt)
     }
 
-    /// Asks the outer layers: circuit breaker, then rate limiter.
+    /// Asks the outer layers: circuit breaker, then rate limiter. Nobody is asked once the deadline
+    /// around the call is over.
     ///
     /// # Errors
     ///
@@ -55,16 +85,39 @@ impl Pass {
     /// Dropping the future returns a reservation of the rate limiter.
     pub async fn admit(&mut self) -> Result<(), Error> {
         let now = self.layers.clock.now();
+        self.in_time(now)?;
         if let Some(breaker) = self.breaker() {
             let admission = breaker.begin(now)?;
             self.admission = Some(admission);
         }
         if let Some(limiter) = self.layers.rate_limiter.as_ref().filter(|l| l.is_enabled())
-            && let Some(turn) = limiter.begin(self.layers.permits, now)?
+            && let Some(turn) = limiter.begin(self.layers.permits, self.longest_wait(now), now)?
         {
             turn.await?;
+            let now = self.layers.clock.now();
+            if let Err(over) = self.in_time(now) {
+                // Woken too late: the body does not start, so the callee is not to blame.
+                if let (Some(breaker), Some(admission)) =
+                    (&self.layers.circuit_breaker, self.admission.take())
+                {
+                    breaker.cancel(admission, now);
+                }
+                return Err(over);
+            }
         }
         Ok(())
+    }
+
+    fn in_time(&self, now: u64) -> Result<(), Error> {
+        match &self.due {
+            Some(due) if due.is_over(now) => Err(due.exceeded().into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// How long a layer may wait, in nanoseconds, so that there is time left afterwards.
+    fn longest_wait(&self, now: u64) -> u64 {
+        self.due.as_ref().map_or(u64::MAX, |due| due.left(now).saturating_sub(1))
     }
 
     /// Runs the body within the inner layers: time limit around bulkhead around body.

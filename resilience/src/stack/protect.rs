@@ -12,7 +12,8 @@ use super::{
 use crate::{
     bulkhead::{Entry, Permit, Wait},
     error::CallError,
-    time_limiter::Deadline,
+    context::Context as CallContext,
+    time_limiter::Countdown,
 };
 
 pin_project_lite::pin_project! {
@@ -26,8 +27,13 @@ pin_project_lite::pin_project! {
     pub struct Protect<'p, B> {
         pass: &'p mut Pass,
         stage: Stage,
+        // To the end of the time limit, or to a deadline that comes first.
         #[pin]
-        deadline: Option<Deadline>,
+        countdown: Option<Countdown>,
+        // Whose the time is that the countdown is about.
+        limit: Limit,
+        // What calls further down are told while the body runs.
+        published: Option<CallContext>,
         #[pin]
         wait: Option<Wait>,
         // The body goes before its slot: whoever gets the slot next must not find it still running.
@@ -44,9 +50,27 @@ enum Stage {
     Running,
 }
 
+/// What bounds an attempt.
+#[derive(Debug, Clone, Copy, Default)]
+struct Limit {
+    /// The time limiter acts.
+    limited: bool,
+    /// A deadline around the call comes before the limiter's end.
+    by_deadline: bool,
+}
+
 impl<'p, B> Protect<'p, B> {
     pub(super) fn new(pass: &'p mut Pass, body: B) -> Self {
-        Self { pass, stage: Stage::New, deadline: None, wait: None, body, slot: None }
+        Self {
+            pass,
+            stage: Stage::New,
+            countdown: None,
+            limit: Limit::default(),
+            published: None,
+            wait: None,
+            body,
+            slot: None,
+        }
     }
 }
 
@@ -59,23 +83,28 @@ impl<B: Body> Future for Protect<'_, B> {
             Stage::New => this.begin(cx),
             Stage::Queued | Stage::Running => this.poll_bulkhead(cx),
         };
-        if let Poll::Ready(result) = polled {
-            if let (Some(_), Some(limiter)) =
-                (this.deadline.as_ref().as_pin_ref(), &this.pass.layers().time_limiter)
-            {
-                limiter.end(result.is_ok());
+        match polled {
+            Poll::Ready(result) => {
+                if result.is_err() && this.shared_time_is_over() {
+                    return Poll::Ready(Err(this.cut_short()));
+                }
+                if let (true, Some(limiter)) =
+                    (this.limit.limited, &this.pass.layers().time_limiter)
+                {
+                    limiter.end(result.is_ok());
+                }
+                Poll::Ready(result)
             }
-            return Poll::Ready(result);
+            Poll::Pending => {
+                if !this.shared_time_is_over() {
+                    let Some(countdown) = this.countdown.as_mut().as_pin_mut() else {
+                        return Poll::Pending;
+                    };
+                    ready!(countdown.poll(&this.pass.layers().clock, cx));
+                }
+                Poll::Ready(Err(this.cut_short()))
+            }
         }
-        let layers = this.pass.layers();
-        if let (Some(mut deadline), Some(limiter)) =
-            (this.deadline.as_mut().as_pin_mut(), &layers.time_limiter)
-            && deadline.as_mut().poll(&layers.clock, cx).is_ready()
-        {
-            let timed_out = limiter.expire(deadline.limit());
-            return Poll::Ready(Err(CallError::Resilience(timed_out.into())));
-        }
-        Poll::Pending
     }
 }
 
@@ -83,7 +112,12 @@ impl<B: Body> Within<'_, '_, B> {
     fn begin(&mut self, cx: &mut Context<'_>) -> Poll<Result<B::Value, CallError<B::Error>>> {
         let layers = self.pass.layers();
         let now = layers.clock.now();
-        self.deadline.set(layers.time_limiter.as_ref().and_then(|limiter| limiter.begin(now)));
+        let own = layers.time_limiter.as_ref().and_then(|limiter| limiter.begin(now));
+        let limit_end = own.as_ref().map(Countdown::end);
+        let due = self.pass.due().filter(|due| limit_end.is_none_or(|end| due.at() < end));
+        *self.limit = Limit { limited: own.is_some(), by_deadline: due.is_some() };
+        self.countdown.set(due.map(|due| Countdown::until(due.at(), now)).or(own));
+        *self.published = self.pass.published(limit_end);
         *self.stage = Stage::Running;
         if let Some(bulkhead) = layers.bulkhead.as_ref().filter(|b| b.is_enabled()) {
             match bulkhead.begin(now) {
@@ -112,11 +146,40 @@ impl<B: Body> Within<'_, '_, B> {
         }
         self.pass.set_polling(true);
         let mut run = Run { layers: self.pass.layers(), slot: self.slot };
-        let polled = self.body.as_mut().poll_body(&mut run, cx);
+        let body = self.body.as_mut();
+        let polled = match &*self.published {
+            None => body.poll_body(&mut run, cx),
+            Some(context) => context.clone().enter(|| body.poll_body(&mut run, cx)),
+        };
         self.pass.set_polling(false);
         let result = ready!(polled);
         *self.slot = None;
         Poll::Ready(result)
+    }
+
+    /// Whether a time is over that calls further up or down keep to as well.
+    ///
+    /// Of all that wait for it nobody knows who is woken first. So here the time is read rather than
+    /// left to the timer, that each of them counts a timeout, and an error of the body is taken for
+    /// what it most likely tells of: that the time is over.
+    fn shared_time_is_over(&self) -> bool {
+        if !self.limit.by_deadline && self.published.is_none() {
+            return false;
+        }
+        let end = self.countdown.as_ref().as_pin_ref().map(|countdown| countdown.end());
+        end.is_some_and(|end| self.pass.layers().clock.now() >= end)
+    }
+
+    /// The error of an attempt whose time is over.
+    fn cut_short<E>(&self) -> CallError<E> {
+        let limiter = self.pass.layers().time_limiter.as_ref();
+        let countdown = self.countdown.as_ref().as_pin_ref();
+        let timed_out = match (self.pass.due(), limiter, countdown) {
+            (Some(due), ..) if self.limit.by_deadline => due.exceeded(),
+            (_, Some(limiter), Some(countdown)) => limiter.expire(countdown.limit()),
+            _ => unreachable!("the time is a deadline's or a limiter's"),
+        };
+        CallError::Resilience(timed_out.into())
     }
 }
 

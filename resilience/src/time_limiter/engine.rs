@@ -18,6 +18,11 @@ impl TimeLimit {
         Duration::from_nanos(self.limit)
     }
 
+    /// When the time is over.
+    pub(super) fn end(self) -> u64 {
+        self.started.saturating_add(self.limit)
+    }
+
     /// What is left at `now`; zero once the time is over.
     pub(super) fn left(self, now: u64) -> Duration {
         // A clock that is behind the start has let no time pass.

@@ -1,7 +1,7 @@
 use std::{fmt, sync::Arc, task::Poll, time::Duration};
 
 use super::{
-    Deadline, TimeLimiterConfig, TimeLimiterEvent, TimeLimiterEventKind, TimeLimiterMetrics,
+    Countdown, TimeLimiterConfig, TimeLimiterEvent, TimeLimiterEventKind, TimeLimiterMetrics,
     engine::TimeLimit, metrics::Counters,
 };
 use crate::{
@@ -112,19 +112,23 @@ impl TimeLimiter {
         &self,
         future: impl Future<Output = Result<T, E>>,
     ) -> Result<T, CallError<E>> {
-        let Some(deadline) = self.begin(self.shared.clock.now()) else {
+        let Some(countdown) = self.begin(self.shared.clock.now()) else {
             return future.await.map_err(CallError::Inner);
         };
-        let (mut future, mut deadline) = (std::pin::pin!(future), std::pin::pin!(deadline));
+        let (mut future, mut countdown) = (std::pin::pin!(future), std::pin::pin!(countdown));
         std::future::poll_fn(|cx| {
             if let Poll::Ready(result) = future.as_mut().poll(cx) {
                 self.end(result.is_ok());
                 return Poll::Ready(result.map_err(CallError::Inner));
             }
-            let expired = deadline.as_mut().poll(&self.shared.clock, cx);
-            expired.map(|()| Err(CallError::Resilience(self.expire(deadline.limit()).into())))
+            let expired = countdown.as_mut().poll(&self.shared.clock, cx);
+            expired.map(|()| Err(CallError::Resilience(self.expire(countdown.limit()).into())))
         })
         .await
+    }
+
+    pub(crate) fn shared_name(&self) -> &Arc<str> {
+        &self.shared.name
     }
 
     pub(crate) fn clock(&self) -> &Clock {
@@ -132,10 +136,10 @@ impl TimeLimiter {
     }
 
     /// The end of a call that starts now; `None` when the layer is disabled.
-    pub(crate) fn begin(&self, now: u64) -> Option<Deadline> {
+    pub(crate) fn begin(&self, now: u64) -> Option<Countdown> {
         match self.shared.limit.load(Ordering::Relaxed) {
             0 => None,
-            limit => Some(Deadline::new(TimeLimit::new(now, limit))),
+            limit => Some(Countdown::new(TimeLimit::new(now, limit))),
         }
     }
 

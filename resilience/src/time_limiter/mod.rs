@@ -4,9 +4,13 @@
 //! function is annotated with `detach`. The limit covers the future alone; what the future returned
 //! (a streaming body, say) needs a limit of its own. A body that blocks its thread cannot be cut
 //! short by anybody: run it in a [`ThreadPoolBulkhead`](crate::ThreadPoolBulkhead).
+//!
+//! With `deadline` at the attribute, calls further down learn of the limit: see
+//! [`deadline`](crate::deadline). What a deadline from further up cuts short is no timeout of this
+//! limiter's: it counts nothing.
 
 mod config;
-mod deadline;
+mod countdown;
 // Decides how much time a call has left.
 mod engine;
 mod event;
@@ -18,4 +22,4 @@ pub use event::{TimeLimiterEvent, TimeLimiterEventKind};
 pub use instance::TimeLimiter;
 pub use metrics::TimeLimiterMetrics;
 
-pub(crate) use deadline::Deadline;
+pub(crate) use countdown::Countdown;

@@ -11,16 +11,26 @@ pin_project_lite::pin_project! {
     /// Waits for the end of the time that a call has.
     ///
     /// The timer is set when it is first asked, so a call that is ready at once costs no timer.
-    pub(crate) struct Deadline {
+    pub(crate) struct Countdown {
         limit: TimeLimit,
         #[pin]
         timer: Option<Sleep>,
     }
 }
 
-impl Deadline {
+impl Countdown {
     pub(super) fn new(limit: TimeLimit) -> Self {
         Self { limit, timer: None }
+    }
+
+    /// Counts down to `end`, a time on the clock that `now` was read from.
+    pub(crate) fn until(end: u64, now: u64) -> Self {
+        Self::new(TimeLimit::new(now, end.saturating_sub(now)))
+    }
+
+    /// When the time is over.
+    pub(crate) fn end(&self) -> u64 {
+        self.limit.end()
     }
 
     pub(crate) fn limit(&self) -> Duration {

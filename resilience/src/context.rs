@@ -1,0 +1,280 @@
+//! What travels with a call into the calls that it makes: at present its deadline.
+//!
+//! Everything in the [`Context`] is opt-in at an attribute or in code; a program that asks for none of
+//! it pays one relaxed load per call.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{
+        Arc, LazyLock,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context as TaskContext, Poll},
+    time::Duration,
+};
+
+use crate::{
+    clock::{Clock, saturating_nanos},
+    error::TimedOut,
+};
+
+tokio::task_local! {
+    static PRESENT: Context;
+}
+
+/// Whether anybody ever published anything.
+static EVER: AtomicBool = AtomicBool::new(false);
+
+/// What a call tells the calls that it makes.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Context {
+    deadline: Option<Deadline>,
+}
+
+/// When everything below has to be over, in nanoseconds on a clock.
+#[derive(Debug, Clone)]
+struct Deadline {
+    at: u64,
+    clock: Clock,
+    /// The name of the instance whose time it is.
+    owner: Arc<str>,
+}
+
+impl Deadline {
+    /// The same time on another clock: what is left there is left here.
+    fn on(&self, clock: &Clock) -> u64 {
+        if self.clock.is_same(clock) {
+            self.at
+        } else {
+            clock.now().saturating_add(self.at.saturating_sub(self.clock.now()))
+        }
+    }
+}
+
+impl Context {
+    /// What the present task was told.
+    pub(crate) fn present() -> Option<Self> {
+        Self::read(Self::clone)
+    }
+
+    fn read<R>(read: impl FnOnce(&Self) -> R) -> Option<R> {
+        if EVER.load(Ordering::Relaxed) { PRESENT.try_with(read).ok() } else { None }
+    }
+
+    /// Adds a deadline, which never is later than the one that is there.
+    pub(crate) fn until(mut self, at: u64, clock: &Clock, owner: &Arc<str>) -> Self {
+        if self.deadline.as_ref().is_none_or(|present| at < present.on(clock)) {
+            let (clock, owner) = (clock.clone(), Arc::clone(owner));
+            self.deadline = Some(Deadline { at, clock, owner });
+        }
+        self
+    }
+
+    /// Runs `function` with this context as the present one.
+    pub(crate) fn enter<R>(self, function: impl FnOnce() -> R) -> R {
+        // Looked at first: all cores read it, and a store takes it away from them.
+        if !EVER.load(Ordering::Relaxed) {
+            EVER.store(true, Ordering::Relaxed);
+        }
+        PRESENT.sync_scope(self, function)
+    }
+}
+
+pin_project_lite::pin_project! {
+    /// A future that takes a context along to wherever it is polled.
+    pub(crate) struct Carried<F> {
+        context: Option<Context>,
+        #[pin]
+        future: F,
+    }
+}
+
+/// Lets a future take a context along, if there is one.
+pub(crate) fn carry<F: Future>(context: Option<Context>, future: F) -> Carried<F> {
+    Carried { context, future }
+}
+
+impl<F: Future> Future for Carried<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        match this.context {
+            Some(context) => context.clone().enter(|| this.future.poll(cx)),
+            None => this.future.poll(cx),
+        }
+    }
+}
+
+/// The deadline that one call found around it, on the call's own clock.
+#[derive(Debug)]
+pub(crate) struct Due {
+    at: u64,
+    /// What was left when the call started.
+    had: u64,
+    owner: Arc<str>,
+}
+
+impl Due {
+    pub(crate) fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// Whether it was over before the call started.
+    pub(crate) fn came_too_late(&self) -> bool {
+        self.had == 0
+    }
+
+    pub(crate) fn is_over(&self, now: u64) -> bool {
+        now >= self.at
+    }
+
+    /// Nanoseconds that are left.
+    pub(crate) fn left(&self, now: u64) -> u64 {
+        self.at.saturating_sub(now)
+    }
+
+    pub(crate) fn exceeded(&self) -> TimedOut {
+        TimedOut::of_deadline(Arc::clone(&self.owner), Duration::from_nanos(self.had))
+    }
+}
+
+/// The deadline for a call that starts now and takes its time from `clock`.
+pub(crate) fn due(clock: &Clock) -> Option<Due> {
+    let deadline = Context::read(|context| context.deadline.clone())??;
+    let at = deadline.on(clock);
+    Some(Due { at, had: at.saturating_sub(clock.now()), owner: deadline.owner })
+}
+
+/// Returns how much time is left to the present call: zero once it is over, `None` when nobody set a
+/// deadline.
+///
+/// A deadline is set by `#[time_limiter(.., deadline)]`, `#[retry(.., deadline)]`,
+/// [`StackBuilder::deadline`](crate::StackBuilder::deadline) or [`with_deadline`], and is never later
+/// than the one around it. Every annotated function and [`Stack`](crate::Stack) that is called below
+/// keeps to it, with no flag of its own:
+///
+/// - A call that would start when it is over returns [`TimedOut`] at once; no layer counts anything.
+/// - A call under way, its wait for a bulkhead slot included, is cut when it is over: [`TimedOut`],
+///   which the circuit breaker counts as a failure like any timeout. The time limiter counts its own
+///   timeouts only. An error that comes when the time is over is a timeout too; a success still wins.
+/// - A wait for a rate limiter that cannot end in time is refused at once.
+/// - A retry starts no attempt whose wait would end too late, and returns the last error instead. So
+///   does a [`Retry`](crate::Retry) that is used alone.
+///
+/// [`TimedOut::is_deadline`] tells such a timeout from a time limiter's own.
+///
+/// The deadline follows the call into [`Resilience::spawn`](crate::Resilience::spawn), detached bodies
+/// and bodies on a thread pool, but not into a bare `tokio::spawn`: there is none in such a task.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// assert_eq!(resilience::deadline(), None);
+/// let left = resilience::with_deadline(Duration::from_secs(2), async {
+///     resilience::deadline() // to be sent along in a header, for example
+/// });
+/// assert!(left.await.is_some_and(|left| left <= Duration::from_secs(2)));
+/// # }
+/// ```
+pub fn deadline() -> Option<Duration> {
+    Context::read(|context| {
+        let deadline = context.deadline.as_ref()?;
+        Some(Duration::from_nanos(deadline.at.saturating_sub(deadline.clock.now())))
+    })?
+}
+
+/// Runs `future` under a deadline that ends when `left` has passed, or earlier where one around it
+/// does. The time is the system clock's and counts from the first poll.
+///
+/// For a deadline that comes from outside, such as a request's header. It cuts short the protected
+/// calls that `future` makes, see [`deadline`], and not `future` itself. Errors name its owner
+/// `caller`.
+///
+/// # Cancel safety
+///
+/// As safe as `future` itself.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use resilience::{CallError, Error, Stack};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let stack = Stack::builder().build();
+/// let call = stack.call(std::future::pending::<Result<(), std::io::Error>>);
+/// let error = resilience::with_deadline(Duration::from_millis(5), call).await.unwrap_err();
+/// assert_eq!(error.to_string(), "Deadline of 'caller' was exceeded");
+/// # }
+/// ```
+pub async fn with_deadline<F: Future>(left: Duration, future: F) -> F::Output {
+    static CALLER: LazyLock<Arc<str>> = LazyLock::new(|| "caller".into());
+    let clock = Clock::system();
+    let at = clock.now().saturating_add(saturating_nanos(left));
+    let context = Context::present().unwrap_or_default().until(at, &clock, &CALLER);
+    carry(Some(context), future).await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::AssertUnwindSafe;
+
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn owner(name: &str) -> Arc<str> {
+        name.into()
+    }
+
+    #[test]
+    fn an_enclosing_deadline_is_never_moved_out() {
+        let (clock, hand) = Clock::manual(Duration::ZERO);
+        let outer = Context::default().until(1_000, &clock, &owner("outer"));
+        outer.clone().until(5_000, &clock, &owner("inner")).enter(|| {
+            assert_eq!(deadline(), Some(Duration::from_nanos(1_000)));
+            hand.advance(Duration::from_nanos(400));
+            let due = due(&clock).unwrap();
+            assert_eq!((due.at(), due.left(400), &*due.owner), (1_000, 600, "outer"));
+        });
+        outer.until(700, &clock, &owner("inner")).enter(|| {
+            assert_eq!(deadline(), Some(Duration::from_nanos(300)));
+            hand.advance(SECOND);
+            assert_eq!(deadline(), Some(Duration::ZERO));
+            assert!(due(&clock).unwrap().came_too_late());
+        });
+        assert_eq!(deadline(), None);
+    }
+
+    #[test]
+    fn another_clock_has_as_much_time_left() {
+        let (one, hand) = Clock::manual(Duration::ZERO);
+        let (other, _) = Clock::manual(SECOND * 1_000);
+        let context = Context::default().until(saturating_nanos(SECOND * 3), &one, &owner("o"));
+        hand.advance(SECOND);
+        context.enter(|| {
+            let due = due(&other).unwrap();
+            assert_eq!(due.at(), saturating_nanos(SECOND * 1_002));
+            assert_eq!(due.had, saturating_nanos(SECOND * 2));
+            let later = Context::present().unwrap().until(due.at() + 1, &other, &owner("later"));
+            assert_eq!(&*later.deadline.unwrap().owner, "o");
+        });
+    }
+
+    #[test]
+    fn a_panic_leaves_no_context_behind() {
+        let (clock, _) = Clock::manual(Duration::ZERO);
+        let context = Context::default().until(1, &clock, &owner("o"));
+        let panics = AssertUnwindSafe(|| context.enter(|| panic!("inside")));
+        let panicked = std::panic::catch_unwind(panics);
+        assert!(panicked.is_err());
+        assert_eq!(deadline(), None);
+    }
+}
