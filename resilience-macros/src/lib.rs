@@ -25,6 +25,8 @@ use resilience_settings::Pattern;
 /// | `ignore = path` | `fn(&E) -> bool`: errors that end the retry at once |
 /// | `retry_result = path` | `fn(&T) -> bool`: results that are worth another attempt |
 /// | `retry_after = path` | `fn(&E) -> Option<Duration>`: how long the error asks to wait |
+/// | `budget = "…"` | the budget that retries are taken from, see `resilience::retry::RetryBudget` |
+/// | `deadline` | calls further down learn when the time is over, see `resilience::deadline` |
 /// | `base_config = "…"` | the shared configuration to start from |
 /// | `crate = path` | where `resilience` is found, for crates that re-export it |
 /// | any key of the `retry` section | `max_attempts = 3`, `wait_duration = "200ms"`, … |
@@ -113,6 +115,7 @@ pub fn rate_limiter(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | `name = "…"` | the instance; left out, the function's name |
 /// | `fallback = path` or `[a, b]` | what answers when the call has failed for good |
 /// | `detach` | the body runs on after a timeout; arguments must be owned and `Send` |
+/// | `deadline` | calls further down learn when the time is over, see `resilience::deadline` |
 /// | `base_config = "…"` | the shared configuration to start from |
 /// | `crate = path` | where `resilience` is found, for crates that re-export it |
 /// | any key of the `timelimiter` section | `timeout_duration = "2s"`, … |
@@ -126,6 +129,21 @@ pub fn rate_limiter(args: TokenStream, item: TokenStream) -> TokenStream {
 /// ```no_run
 /// #[resilience::time_limiter(timeout_duration = "2s")]
 /// async fn quote(id: u64) -> Result<u64, resilience::Error> {
+///     Ok(id)
+/// }
+/// ```
+///
+/// What is called inside needs no flag to keep to a deadline:
+///
+/// ```no_run
+/// #[resilience::time_limiter(timeout_duration = "2s", deadline)]
+/// async fn order(id: u64) -> Result<u64, resilience::Error> {
+///     reserve(id).await // no attempt starts that could not end within the two seconds
+/// }
+///
+/// #[resilience::retry(max_attempts = 5, wait_duration = "500ms")]
+/// async fn reserve(id: u64) -> Result<u64, resilience::Error> {
+///     let header = resilience::deadline().map(|left| left.as_millis()); // for the peer
 ///     Ok(id)
 /// }
 /// ```

@@ -23,10 +23,19 @@ async fn inline_and_declared() -> Result<u32, Error> {
     Ok(4)
 }
 
+#[retry(name = "budgeted", budget = "of-the-attribute")]
+async fn budgeted() -> Result<u32, Error> {
+    Ok(6)
+}
+
 const YAML: &str = "
 retry:
+  budgets:
+    ofTheFile: { ratio: 0.5 }
+    ofTheAttribute: {}
+    ofNobody: {}
   instances:
-    declared: { max_attempts: 7 }
+    declared: { max_attempts: 7, budget: ofTheFile }
 bulkhead:
   instances:
     misspelt-stock: {}
@@ -51,10 +60,20 @@ async fn i12_a_program_starts_and_hears_what_is_questionable() {
     assert_eq!(declared().await, Ok(1));
     assert_eq!(before.config().max_attempts(), 3);
 
+    let budget = resilience::global().retry_budget("ofTheAttribute");
+    assert_eq!(budgeted().await, Ok(6));
+    assert_eq!(budget.metrics().calls, 1);
+
     let config = Config::builder().env(false).text(YAML, Format::Yaml).load().unwrap();
     let registry = resilience::init(config.clone()).unwrap();
     assert_eq!(before.config().max_attempts(), 7, "what was used before is reconfigured in place");
     assert_eq!(before.metrics().total_calls, 1);
+
+    assert_eq!(declared().await, Ok(1));
+    assert_eq!(registry.retry_budget("ofTheFile").metrics().calls, 1);
+    assert_eq!(budgeted().await, Ok(6));
+    assert_eq!(budget.metrics().calls, 2, "a budget that was there stays the same one");
+    assert_eq!(registry.retry_budget("of-the-attribute"), budget);
 
     let warnings = registry.warnings();
     let about = |part: &str| warnings.iter().filter(|w| w.contains(part)).count();
@@ -63,6 +82,8 @@ async fn i12_a_program_starts_and_hears_what_is_questionable() {
         assert!(undeclared_warning.contains(part), "{undeclared_warning}");
     }
     assert_eq!(about("'misspelt-stock' is declared, but no annotated function uses it"), 1);
+    assert_eq!(about("retry budget 'ofNobody' is declared, but no retry names it"), 1);
+    assert_eq!(about("retry budget"), 1, "{warnings:?}");
     assert_eq!(about("inlineOnly"), 0, "inline settings declare an instance");
     assert_eq!(about("init::not_detached"), 1, "{warnings:?}");
 

@@ -42,10 +42,15 @@ async fn can_never_open() -> Result<u32, Error> {
     Ok(7)
 }
 
+#[retry(name = "spender", budget = "bakend")]
+async fn spends_what_nobody_declares() -> Result<u32, Error> {
+    Ok(8)
+}
+
 #[tokio::test]
 async fn every_conflict_stops_the_start_and_names_both_sides() {
-    let config =
-        Config::from_str("thread-pool-bulkhead.instances.pooled: {}", Format::Yaml).unwrap();
+    let yaml = "thread-pool-bulkhead.instances.pooled: {}\nretry.budgets.backend: {}";
+    let config = Config::from_str(yaml, Format::Yaml).unwrap();
     let error = resilience::init(config).unwrap_err();
     let text = error.to_string();
     let line_with = |parts: &[&str]| {
@@ -59,11 +64,12 @@ async fn every_conflict_stops_the_start_and_names_both_sides() {
     line_with(&["contradicts_itself", "init_conflicts.rs:"]);
     line_with(&["wrong_type", "'pooled'", "thread_pool"]);
     line_with(&["neverOpens.record_errors", "no_such_kind", "could never open"]);
-    assert_eq!(error.problems().len(), 5, "{text}");
+    line_with(&["spends_what_nobody_declares", "budget = bakend", "did you mean `backend`?"]);
+    assert_eq!(error.problems().len(), 6, "{text}");
 
     // The functions work all the same, for whoever does not call `init`.
     let calls = (first::load().await, second::load().await, one_slot().await, two_slots().await);
     assert_eq!(calls, (Ok(1), Ok(2), Ok(3), Ok(4)));
     assert_eq!((contradicts_itself().await, wrong_type().await), (Ok(5), Ok(6)));
-    assert_eq!(can_never_open().await, Ok(7));
+    assert_eq!((can_never_open().await, spends_what_nobody_declares().await), (Ok(7), Ok(8)));
 }

@@ -167,20 +167,22 @@ impl Layer {
             format!("did you mean `{near}`?")
         } else if let Some(longer) = listed(longer(&written, &keys), "or") {
             format!("did you mean {longer}?")
-        } else if let Some(owner) = self.elsewhere(&written) {
-            format!("it belongs to `{}`", shown(owner))
+        } else if let Some(owners) = listed(self.elsewhere(&written), "and") {
+            format!("it belongs to {owners}")
         } else {
             format!("it has {}", listed(keys, "and").unwrap_or_default())
         };
         syn::Error::new_spanned(key, format!("`{attribute}` has no key `{written}`; {hint}"))
     }
 
-    /// Where a key belongs that exists at another attribute.
-    fn elsewhere(&self, written: &str) -> Option<Pattern> {
-        Pattern::ALL.into_iter().filter(|other| *other != self.pattern).find(|other| {
+    /// The other attributes that have a key.
+    fn elsewhere(&self, written: &str) -> Vec<&'static str> {
+        let others = Pattern::ALL.into_iter().filter(|other| *other != self.pattern);
+        let owners = others.filter(|other| {
             let settings = other.keys().iter().map(|key| key.name);
             settings.chain(own(*other).iter().map(|(name, _)| *name)).any(|name| name == written)
-        })
+        });
+        owners.map(shown).collect()
     }
 }
 

@@ -231,11 +231,7 @@ pub(crate) fn without_effect(key: &str) -> Option<(&'static str, &'static str)> 
 }
 
 /// The message for a key that no version had.
-pub(crate) fn unknown_key(
-    (pattern, group): (Pattern, Group),
-    key: &str,
-    hints: &Hints,
-) -> String {
+pub(crate) fn unknown_key((pattern, group): (Pattern, Group), key: &str, hints: &Hints) -> String {
     let keys = group.keys(pattern);
     let base = || group.has_bases().then_some("base_config");
     let names = || keys.iter().map(|key| key.name).chain(base());
@@ -319,7 +315,10 @@ mod tests {
             Address::Key(KeyAddress { entry, key: key.into(), line: None, below: None })
         };
         assert_eq!(at(&["retry.budgets.a.b.ratio"]).unwrap(), budget("ratio"));
-        assert_eq!(at(&["retry", "budgets", "a.b", "minPerSecond"]).unwrap(), budget("minPerSecond"));
+        assert_eq!(
+            at(&["retry", "budgets", "a.b", "minPerSecond"]).unwrap(),
+            budget("minPerSecond")
+        );
         let astray = at(&["bulkhead.budgets.a.ratio"]).unwrap_err();
         assert_eq!(message(&astray), "unknown section; known are configs, instances, enabled");
     }

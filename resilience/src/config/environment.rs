@@ -191,7 +191,8 @@ fn find_key(tree: &Tree, hints: &Hints, (pattern, group): (Pattern, Group), rest
     let mut found: Vec<(&str, Slot)> = Vec::new();
     for &name in &names {
         let prefix = folded(name);
-        let Some(slot) = rest.strip_prefix(&prefix).and_then(|key| slot_of((pattern, group), key)) else {
+        let Some(slot) = rest.strip_prefix(&prefix).and_then(|key| slot_of((pattern, group), key))
+        else {
             continue;
         };
         if prefix.len() > longest {

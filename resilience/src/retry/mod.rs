@@ -21,9 +21,7 @@ mod instance;
 mod interval;
 mod metrics;
 
-pub use budget::{
-    RetryBudget, RetryBudgetConfig, RetryBudgetConfigBuilder, RetryBudgetMetrics,
-};
+pub use budget::{RetryBudget, RetryBudgetConfig, RetryBudgetConfigBuilder, RetryBudgetMetrics};
 pub use config::{RetryConfig, RetryConfigBuilder};
 pub use event::{RetryEvent, RetryEventKind};
 pub use instance::Retry;

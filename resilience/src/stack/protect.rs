@@ -11,8 +11,8 @@ use super::{
 };
 use crate::{
     bulkhead::{Entry, Permit, Wait},
-    error::CallError,
     context::Context as CallContext,
+    error::CallError,
     time_limiter::Countdown,
 };
 

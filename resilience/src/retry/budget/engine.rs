@@ -78,9 +78,7 @@ impl Engine {
     /// Takes one retry, if it is within the budget.
     pub(super) fn withdraw(&mut self, now: u64) -> bool {
         let granted = self.window(now).available > 0;
-        if granted {
-            self.present(now).retries += 1;
-        }
+        self.present(now).retries += u64::from(granted);
         granted
     }
 
@@ -180,7 +178,9 @@ mod tests {
         let mut engine = engine(1.0, 0);
         (0..10).for_each(|_| engine.deposit(0));
         assert_eq!(granted(&mut engine, 0), 10);
-        engine.reconfigure(&RetryBudgetConfig::builder().ratio(0.5).min_per_second(0).build().unwrap());
+        engine.reconfigure(
+            &RetryBudgetConfig::builder().ratio(0.5).min_per_second(0).build().unwrap(),
+        );
         assert_eq!(engine.window(0), Window { calls: 10, retries: 10, available: 0 });
     }
 
