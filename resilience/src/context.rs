@@ -239,7 +239,7 @@ mod tests {
         let (clock, hand) = Clock::manual(Duration::ZERO);
         let outer = Context::default().until(1_000, &clock, &owner("outer"));
         outer.clone().until(5_000, &clock, &owner("inner")).enter(|| {
-            assert_eq!(deadline(), Some(Duration::from_nanos(1_000)));
+            assert_eq!(deadline(), Some(Duration::from_micros(1)));
             hand.advance(Duration::from_nanos(400));
             let due = due(&clock).unwrap();
             assert_eq!((due.at(), due.left(400), &*due.owner), (1_000, 600, "outer"));

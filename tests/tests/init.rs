@@ -28,6 +28,16 @@ async fn budgeted() -> Result<u32, Error> {
     Ok(6)
 }
 
+#[retry(name = "timeless", deadline)]
+async fn timeless() -> Result<u32, Error> {
+    Ok(7)
+}
+
+#[retry(name = "timed", deadline)]
+async fn timed() -> Result<u32, Error> {
+    Ok(8)
+}
+
 const YAML: &str = "
 retry:
   budgets:
@@ -36,6 +46,8 @@ retry:
     ofNobody: {}
   instances:
     declared: { max_attempts: 7, budget: ofTheFile }
+    timeless: {}
+    timed: { total_timeout: 2s }
 bulkhead:
   instances:
     misspelt-stock: {}
@@ -84,6 +96,9 @@ async fn i12_a_program_starts_and_hears_what_is_questionable() {
     assert_eq!(about("'misspelt-stock' is declared, but no annotated function uses it"), 1);
     assert_eq!(about("retry budget 'ofNobody' is declared, but no retry names it"), 1);
     assert_eq!(about("retry budget"), 1, "{warnings:?}");
+    assert_eq!(about("has `deadline` and no end to tell"), 1, "{warnings:?}");
+    assert_eq!((about("init::timeless"), about("init::timed")), (1, 0));
+    assert_eq!((timeless().await, timed().await), (Ok(7), Ok(8)));
     assert_eq!(about("inlineOnly"), 0, "inline settings declare an instance");
     assert_eq!(about("init::not_detached"), 1, "{warnings:?}");
 

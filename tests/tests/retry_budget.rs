@@ -309,6 +309,7 @@ async fn an_annotated_function_is_bounded_by_its_total_timeout() {
 
 #[test]
 fn a_budget_is_declared_in_every_format_and_found_in_any_spelling() {
+    let half = RetryBudgetConfig::builder().ratio(0.5).min_per_second(0).build().unwrap();
     for (format, text) in [
         (
             Format::Yaml,
@@ -332,7 +333,7 @@ fn a_budget_is_declared_in_every_format_and_found_in_any_spelling() {
         let registry = Resilience::from_config(config).unwrap();
         let budgets = registry.retry_budgets();
         assert_eq!(budgets.len(), 1, "{format:?}");
-        assert_eq!(budgets[0].config().ratio(), 0.5);
+        assert_eq!(budgets[0].config(), half, "{format:?}");
         assert_eq!(registry.find_retry_budget("BACKEND").as_ref(), Some(&budgets[0]));
         let call = pin!(async {
             let _: Outcome = registry.retry("a").call(|| async { Ok(1) }).await;

@@ -132,6 +132,13 @@ pub(super) fn at_start(config: &Config, strict: &Strict<'_>) -> Result<Vec<Warni
                 findings.strict(strict, problem);
             }
         }
+        if tells_no_deadline(config, site) {
+            let text = format!(
+                "{site} has `deadline` and no end to tell: add #[time_limiter] or a `total_timeout` \
+                 to its retry"
+            );
+            findings.warnings.push(text.into());
+        }
     }
     unused(config, &sites, &mut findings);
     findings.finish()
@@ -368,6 +375,17 @@ fn runs_on_without_detach(config: &Config, site: &SiteSpec, layer: &LayerSpec) -
          `#[time_limiter(…, detach)]` there if it is to run on"
     );
     Some(Problem::new(message).path(path).value("false"))
+}
+
+/// A function that would tell calls further down when its time is over, and has no such time.
+fn tells_no_deadline(config: &Config, site: &SiteSpec) -> bool {
+    site.deadline
+        && site.layers.iter().all(|layer| match layer.pattern {
+            Pattern::TimeLimiter => false,
+            Pattern::Retry => resolve(config, layer.pattern, layer.name)
+                .is_ok_and(|settings| settings.optional_duration("total_timeout").is_none()),
+            _ => true,
+        })
 }
 
 /// Instances and budgets that nobody uses: most often a misspelt name. A program without
