@@ -304,7 +304,7 @@ impl<E: Event> Events<E> {
         state.recent.push_back(RecentEvent {
             type_name: event.type_name(),
             created_at: event.created_at(),
-            text: bounded(event.to_string()),
+            text: bounded(event.to_string(), MAX_EVENT_TEXT),
         });
         if !state.listeners.is_empty() {
             if state.pending.len() >= PENDING_CAPACITY {
@@ -386,9 +386,10 @@ fn unsubscribe<E>(shared: &Weak<Shared<E>>, id: u64) {
     }
 }
 
-fn bounded(mut text: String) -> String {
-    if text.len() > MAX_EVENT_TEXT {
-        let end = (0..=MAX_EVENT_TEXT).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0);
+/// Cuts a text to at most that many bytes.
+pub(crate) fn bounded(mut text: String, max: usize) -> String {
+    if text.len() > max {
+        let end = (0..=max).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0);
         text.truncate(end);
     }
     text

@@ -10,6 +10,7 @@
 #[doc(hidden)]
 #[path = "private/mod.rs"]
 pub mod __private;
+mod aftermath;
 pub mod bulkhead;
 mod chain;
 pub mod circuit_breaker;
@@ -42,7 +43,12 @@ pub use error::{
 };
 pub use kind::ErrorKind;
 pub use rate_limiter::{RateLimiter, RateLimiterConfig};
-pub use registry::{Resilience, global, init, init_for};
+#[cfg(feature = "watch")]
+pub use registry::Watcher;
+pub use registry::{
+    Change, RegistryEvent, RegistryEventKind, RegistryMetrics, Reload, Resilience, global, init,
+    init_for,
+};
 #[cfg(feature = "macros")]
 pub use resilience_macros::{
     ErrorKind, bulkhead, circuit_breaker, rate_limiter, retry, time_limiter,

@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     BulkheadFull, CallError, Clock,
+    aftermath::Aftermath,
     clock::saturating_nanos,
     events::Events,
     sync::{
@@ -236,6 +237,34 @@ impl Bulkhead {
         wake(granted);
     }
 
+    /// Says whether the instance acts, until it is said again or a reload changes the instance.
+    ///
+    /// A disabled bulkhead lets every call through, counts none and lets in those that wait. Slots that
+    /// were taken before come back to it.
+    ///
+    /// [`Resilience::set_enabled`](crate::Resilience::set_enabled) does it for a whole pattern; there
+    /// it says how this goes together with `enabled` in files and the environment.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use resilience::{Bulkhead, BulkheadConfig};
+    ///
+    /// let config = BulkheadConfig::builder().max_concurrent_calls(0).build()?;
+    /// let bulkhead = Bulkhead::new("inventory", config);
+    /// assert!(bulkhead.try_acquire().is_err());
+    /// bulkhead.set_enabled(false);
+    /// assert!(bulkhead.try_acquire().is_ok());
+    /// # Ok::<(), resilience::ConfigError>(())
+    /// ```
+    pub fn set_enabled(&self, on: bool) {
+        drop(self.enable(on));
+    }
+
+    pub(crate) fn enable(&self, on: bool) -> Aftermath {
+        self.replace_config(|config| config.with_enabled(on))
+    }
+
     /// Asks for a slot at time `now`.
     pub(crate) fn begin(&self, now: u64) -> Result<Entry, BulkheadFull> {
         if !self.is_enabled() {
@@ -273,11 +302,15 @@ impl Bulkhead {
 
     /// Puts other settings in force. Calls that wait already wait as long as they would have, or are
     /// all let in where the bulkhead is disabled.
-    pub(crate) fn reconfigure(&self, config: BulkheadConfig) {
-        self.shared.events.set_capacity(config.event_consumer_buffer_size());
-        let config = Arc::new(config);
+    pub(crate) fn reconfigure(&self, config: BulkheadConfig) -> Aftermath {
+        self.replace_config(|_| config)
+    }
+
+    fn replace_config(&self, edit: impl FnOnce(&BulkheadConfig) -> BulkheadConfig) -> Aftermath {
         let granted = {
             let mut state = self.shared.state.lock();
+            let config = Arc::new(edit(&state.config));
+            self.shared.events.set_capacity(config.event_consumer_buffer_size());
             self.shared.enabled.store(config.is_enabled(), Ordering::Relaxed);
             let mut granted = state.engine.set_max(config.max_concurrent_calls());
             if !config.is_enabled() {
@@ -286,7 +319,7 @@ impl Bulkhead {
             state.config = config;
             granted
         };
-        wake(granted);
+        Aftermath::new(move || wake(granted))
     }
 
     fn enter(&self, enter: fn(&mut Engine<Option<Waker>>) -> bool) -> bool {

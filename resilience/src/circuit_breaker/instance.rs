@@ -22,6 +22,7 @@ use super::{
 use crate::sync::atomic::AtomicBool;
 use crate::{
     CallError, CallNotPermitted, Clock, Facts, Rules,
+    aftermath::Aftermath,
     clock::saturating_nanos,
     events::Events,
     sync::{
@@ -436,13 +437,51 @@ impl CircuitBreaker {
         self.change(Engine::reset);
     }
 
+    /// Says whether the instance acts, until it is said again or a reload changes the instance.
+    ///
+    /// A disabled breaker keeps its state and lets every call through uncounted, whatever that state is.
+    /// Calls on their way still count.
+    ///
+    /// [`Resilience::set_enabled`](crate::Resilience::set_enabled) does it for a whole pattern; there
+    /// it says how this goes together with `enabled` in files and the environment.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use resilience::{CircuitBreaker, CircuitBreakerConfig, circuit_breaker::State};
+    ///
+    /// let breaker = CircuitBreaker::new("payment", CircuitBreakerConfig::default());
+    /// breaker.transition_to(State::ForcedOpen).unwrap();
+    /// assert!(breaker.try_acquire().is_err());
+    /// breaker.set_enabled(false);
+    /// assert!(breaker.try_acquire().is_ok());
+    /// assert_eq!(breaker.state(), State::ForcedOpen);
+    /// ```
+    pub fn set_enabled(&self, on: bool) {
+        drop(self.enable(on));
+    }
+
+    pub(crate) fn enable(&self, on: bool) -> Aftermath {
+        self.replace_config(|config| config.with_enabled(on))
+    }
+
     /// Goes on with other settings.
     ///
     /// State, time left, calls on their way and, if its type and size stay, the window are kept.
-    pub(crate) fn reconfigure(&self, config: CircuitBreakerConfig) {
+    pub(crate) fn reconfigure(&self, config: CircuitBreakerConfig) -> Aftermath {
+        self.replace_config(|_| config)
+    }
+
+    fn replace_config(
+        &self,
+        edit: impl FnOnce(&CircuitBreakerConfig) -> CircuitBreakerConfig,
+    ) -> Aftermath {
+        let mut section = self.section(self.shared.clock.now());
+        let engine = &mut section.guarded.engine;
+        let config = Arc::new(edit(engine.config()));
         self.shared.events.set_capacity(config.event_consumer_buffer_size());
-        let config = Arc::new(config);
-        self.change(|engine, _| engine.reconfigure(config));
+        engine.reconfigure(config);
+        section.release().later()
     }
 
     fn transition(&self, to: State, open_for: Option<u64>) -> Result<(), IllegalTransition> {

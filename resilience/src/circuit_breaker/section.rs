@@ -4,9 +4,13 @@ use super::{
     CircuitBreakerEvent, CircuitBreakerEventKind,
     engine::Effects,
     instance::{Guarded, Shared},
+    timer::Errand,
     word::Word,
 };
-use crate::sync::{MutexGuard, atomic::Ordering};
+use crate::{
+    aftermath::Aftermath,
+    sync::{MutexGuard, atomic::Ordering},
+};
 
 /// One change of a breaker, from taking its lock to telling what came of it.
 ///
@@ -51,7 +55,12 @@ impl<'a> Section<'a> {
     }
 
     /// Releases the lock and tells what came about.
-    pub(super) fn finish(mut self) {
+    pub(super) fn finish(self) {
+        self.release().tell();
+    }
+
+    /// Releases the lock. What came about is still to be told.
+    pub(super) fn release(mut self) -> News<'a> {
         self.queue_effects();
         let engine = &self.guarded.engine;
         let word = Word::new(engine.state(), engine.generation(), engine.config().is_enabled());
@@ -60,8 +69,32 @@ impl<'a> Section<'a> {
         }
         let due = engine.next_timer();
         let errand = self.guarded.timer.plan(word.generation(), due);
-        let Self { shared, guarded, effects, has_news, .. } = self;
-        drop(guarded);
+        let Self { shared, effects, has_news, .. } = self;
+        News { shared, effects, has_news, errand }
+    }
+
+    fn queue_effects(&mut self) {
+        for effect in &self.effects[self.queued..] {
+            self.has_news = true;
+            let (at, kind) = CircuitBreakerEventKind::of(effect, self.now);
+            self.shared.events.push(CircuitBreakerEvent::new(&self.shared.name, at, kind));
+        }
+        self.queued = self.effects.len();
+    }
+}
+
+/// What is to be told once no lock is held.
+#[must_use = "listeners, logs and the timer's task wait for it"]
+pub(super) struct News<'a> {
+    shared: &'a Arc<Shared>,
+    effects: Effects,
+    has_news: bool,
+    errand: Option<Errand>,
+}
+
+impl News<'_> {
+    fn tell(self) {
+        let Self { shared, effects, has_news, errand } = self;
         if has_news {
             shared.events.deliver();
         }
@@ -73,12 +106,10 @@ impl<'a> Section<'a> {
         }
     }
 
-    fn queue_effects(&mut self) {
-        for effect in &self.effects[self.queued..] {
-            self.has_news = true;
-            let (at, kind) = CircuitBreakerEventKind::of(effect, self.now);
-            self.shared.events.push(CircuitBreakerEvent::new(&self.shared.name, at, kind));
-        }
-        self.queued = self.effects.len();
+    /// Tells when the result is dropped.
+    pub(super) fn later(self) -> Aftermath {
+        let Self { shared, effects, has_news, errand } = self;
+        let shared = Arc::clone(shared);
+        Aftermath::new(move || News { shared: &shared, effects, has_news, errand }.tell())
     }
 }

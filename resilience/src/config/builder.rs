@@ -2,6 +2,8 @@ use std::{env, ffi::OsString, fmt};
 
 use resilience_settings::Pattern;
 
+#[cfg(feature = "watch")]
+use super::Content;
 use super::{
     Config, ConfigError,
     bases::settle_bases,
@@ -71,6 +73,31 @@ impl ConfigBuilder {
         self
     }
 
+    /// The files, in the order in which they were added.
+    #[cfg(feature = "watch")]
+    pub(crate) fn files(&self) -> impl Iterator<Item = &std::path::Path> {
+        self.inputs.iter().filter_map(Input::path)
+    }
+
+    /// Reads the files, in the same order.
+    #[cfg(feature = "watch")]
+    pub(crate) fn read(&self) -> Vec<Content> {
+        self.files().map(file::read).collect()
+    }
+
+    /// The same with files that were read before, so that they cannot change between two looks.
+    #[cfg(feature = "watch")]
+    pub(crate) fn with_contents(&self, contents: &[Content]) -> Self {
+        let mut builder = self.clone();
+        let files = builder.inputs.iter_mut().filter(|input| input.path().is_some());
+        for (input, content) in files.zip(contents) {
+            if let Some(path) = input.path() {
+                *input = Input::Read(path.to_owned(), content.clone());
+            }
+        }
+        builder
+    }
+
     /// Adds a text as if it were a file; errors name it `<text>`.
     #[cfg(feature = "config")]
     pub fn text(mut self, text: impl Into<String>, format: Format) -> Self {
@@ -128,7 +155,7 @@ impl ConfigBuilder {
     pub fn load(self) -> Result<Config, ConfigError> {
         let mut report = Report::default();
         let variables = environment::with_names(self.variables(), &mut report);
-        let Files { mut documents, imported } = self.files(&variables, &mut report);
+        let Files { mut documents, imported } = self.read_files(&variables, &mut report);
         let last = Source::code(usize::MAX - 1);
         documents.push((last, self.values.iter().map(in_code).collect()));
 
@@ -163,14 +190,14 @@ impl ConfigBuilder {
     }
 
     #[cfg(feature = "config")]
-    fn files(&self, variables: &[Variable], report: &mut Report) -> Files {
+    fn read_files(&self, variables: &[Variable], report: &mut Report) -> Files {
         let profiles = self.active_profiles(variables, report);
         file::load(&self.inputs, profiles, variables, report)
     }
 
     #[cfg(not(feature = "config"))]
     #[allow(clippy::unused_self)] // the same signature as with files
-    fn files(&self, _variables: &[Variable], _report: &mut Report) -> Files {
+    fn read_files(&self, _variables: &[Variable], _report: &mut Report) -> Files {
         Files::default()
     }
 

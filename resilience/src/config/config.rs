@@ -111,6 +111,19 @@ impl Config {
         self.inner.loaded
     }
 
+    /// Whether both say the same in the same places.
+    #[cfg(feature = "watch")]
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.is_strict() == other.is_strict() && self.tree() == other.tree()
+    }
+
+    /// The same with the switch of a whole pattern set in code, in the place of the one that was read.
+    pub(crate) fn with_switch(&self, pattern: Pattern, on: bool) -> Self {
+        let mut inner = (*self.inner).clone();
+        inner.tree.section_mut(pattern).enabled = Some((on, Origin::Code));
+        Self { inner: Arc::new(inner) }
+    }
+
     /// The declared instances of a pattern, as they are spelled, in the order of declaration.
     pub fn instances(&self, pattern: Pattern) -> impl Iterator<Item = &str> {
         self.entries(pattern).map(|entry| entry.name.as_str())

@@ -80,6 +80,8 @@ mod value;
 pub use builder::ConfigBuilder;
 pub use config::Config;
 pub use error::{ConfigError, Problem};
+#[cfg(feature = "watch")]
+pub(crate) use file::Content;
 #[cfg(feature = "config")]
 pub use file::Format;
 pub use resilience_settings::{Pattern, Value};
@@ -88,6 +90,7 @@ pub use settings::Origin;
 pub(crate) use config::instance_path;
 pub(crate) use contradictions::contradictions;
 pub(crate) use hint::{Hints, question};
+pub(crate) use property::{one_line, shorten};
 pub(crate) use resolve::Inline;
 pub(crate) use settings::{Draft, Settings};
 pub(crate) use tree::Group;

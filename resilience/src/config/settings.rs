@@ -173,11 +173,21 @@ impl Settings {
         &'a self,
         other: &'a Settings,
     ) -> impl Iterator<Item = (&'static str, Option<&'a Value>, Option<&'a Value>)> {
-        let value =
-            |slot: &'a Option<Arc<(Value, Origin)>>| slot.as_deref().map(|(value, _)| value);
-        let both = self.values.iter().map(value).zip(other.values.iter().map(value));
-        let keys = self.pattern.keys().iter().zip(both);
-        keys.filter(|(_, (a, b))| a != b).map(|(key, (a, b))| (key.name, a, b))
+        let value = |set: Option<&'a (Value, Origin)>| set.map(|(value, _)| value);
+        self.changes(other).map(move |(key, a, b)| (key, value(a), value(b)))
+    }
+
+    /// The keys whose values differ, with both values and their origins.
+    pub(crate) fn changes<'a>(
+        &'a self,
+        other: &'a Settings,
+    ) -> impl Iterator<Item = (&'static str, Option<&'a (Value, Origin)>, Option<&'a (Value, Origin)>)>
+    {
+        let value = |set: Option<&'a (Value, Origin)>| set.map(|(value, _)| value);
+        let slots = self.values.iter().zip(&other.values);
+        let keys = self.pattern.keys().iter().zip(slots);
+        keys.map(|(key, (a, b))| (key.name, a.as_deref(), b.as_deref()))
+            .filter(move |(_, a, b)| value(*a) != value(*b))
     }
 }
 

@@ -8,13 +8,13 @@ use resilience_settings::{Key, Pattern, Value, canonical, schema};
 use super::{Origin, source::Spot};
 
 /// Everything that was declared, per pattern, with each value's origin.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Tree {
     sections: BTreeMap<Pattern, Section>,
 }
 
 /// What is declared for one pattern.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Section {
     /// The switch of the whole pattern.
     pub(crate) enabled: Option<(bool, Origin)>,
@@ -61,14 +61,14 @@ impl Group {
 }
 
 /// Entries in the order of their declaration, found without regard to case and separators.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Entries {
     list: Vec<Entry>,
     index: HashMap<String, usize>,
 }
 
 /// The own values of one `configs.<name>` or `instances.<name>`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Entry {
     /// The name as it is spelled where it is declared.
     pub(crate) name: String,
@@ -85,7 +85,7 @@ pub(crate) struct Entry {
 pub(crate) type Values = BTreeMap<usize, Arc<(Value, Origin)>>;
 
 /// The values of a config and its bases.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Whole {
     pub(crate) values: Values,
     /// Its bases lead to `default`. The values of that lie lower, and are not among these.
@@ -93,7 +93,7 @@ pub(crate) struct Whole {
 }
 
 /// The `base_config` of an entry.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Base {
     pub(crate) name: String,
     pub(crate) spot: Spot,

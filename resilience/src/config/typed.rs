@@ -32,6 +32,11 @@ macro_rules! typed_config {
             pub fn is_enabled(&self) -> bool {
                 self.enabled
             }
+
+            /// The same settings, acting or not.
+            pub(crate) fn with_enabled(&self, enabled: bool) -> Self {
+                Self { enabled, ..self.clone() }
+            }
         }
 
         impl Default for $config {

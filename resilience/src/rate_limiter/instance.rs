@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     CallError, Clock, RequestNotPermitted,
+    aftermath::Aftermath,
     clock::saturating_nanos,
     config::ConfigError,
     events::Events,
@@ -279,6 +280,36 @@ impl RateLimiter {
         self.change(|config| config.timeout_duration(timeout))
     }
 
+    /// Says whether the instance acts, until it is said again or a reload changes the instance.
+    ///
+    /// A disabled limiter lets every call through, counts none and lets those that wait go on at once.
+    ///
+    /// [`Resilience::set_enabled`](crate::Resilience::set_enabled) does it for a whole pattern; there
+    /// it says how this goes together with `enabled` in files and the environment.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use resilience::{RateLimiter, RateLimiterConfig};
+    ///
+    /// let config = RateLimiterConfig::builder()
+    ///     .limit_for_period(1)
+    ///     .limit_refresh_period(Duration::from_secs(60))
+    ///     .build()?;
+    /// let limiter = RateLimiter::new("orders", config);
+    /// limiter.set_enabled(false);
+    /// assert!((0..10).all(|_| limiter.try_acquire(1).is_ok()));
+    /// # Ok::<(), resilience::ConfigError>(())
+    /// ```
+    pub fn set_enabled(&self, on: bool) {
+        drop(self.enable(on));
+    }
+
+    pub(crate) fn enable(&self, on: bool) -> Aftermath {
+        self.replace_config(|config| config.with_enabled(on))
+    }
+
     /// Runs `future` once a permission has been taken for it.
     ///
     /// # Errors
@@ -330,18 +361,27 @@ impl RateLimiter {
 
     /// Puts other settings in force. A new period or refill starts with no more permissions than
     /// are left; calls that wait already keep their time, unless the limiter is disabled.
-    pub(crate) fn reconfigure(&self, config: RateLimiterConfig) {
+    pub(crate) fn reconfigure(&self, config: RateLimiterConfig) -> Aftermath {
+        self.replace_config(|_| config)
+    }
+
+    fn replace_config(
+        &self,
+        edit: impl FnOnce(&RateLimiterConfig) -> RateLimiterConfig,
+    ) -> Aftermath {
         let now = self.shared.clock.now();
+        let mut state = self.shared.state.lock();
+        let config = edit(&state.config);
         let enabled = config.is_enabled();
         self.shared.events.set_capacity(config.event_consumer_buffer_size());
-        {
-            let mut state = self.shared.state.lock();
-            self.shared.enabled.store(enabled, Ordering::Relaxed);
-            state.apply(Arc::new(config), now);
+        self.shared.enabled.store(enabled, Ordering::Relaxed);
+        state.apply(Arc::new(config), now);
+        drop(state);
+        if enabled {
+            return Aftermath::default();
         }
-        if !enabled {
-            self.shared.disabled.notify_waiters();
-        }
+        let disabled = Arc::clone(&self.shared.disabled);
+        Aftermath::new(move || disabled.notify_waiters())
     }
 
     /// Builds and checks the changed settings outside of the lock, which calls wait for; anew when

@@ -16,14 +16,15 @@ use crate::{
 };
 
 /// For whose functions `strict: true` turns warnings into errors.
-pub(super) enum Strict<'a> {
+#[derive(Debug)]
+pub(super) enum Strict {
     /// The functions of the package that this source file belongs to.
-    CrateAround(&'a str),
+    CrateAround(&'static str),
     /// The functions of the packages of these names.
-    Crates(&'a [&'a str]),
+    Crates(Vec<String>),
 }
 
-impl Strict<'_> {
+impl Strict {
     fn covers(&self, site: &SiteSpec) -> bool {
         match self {
             Strict::CrateAround(file) => package_root(file) == package_root(site.file),
@@ -109,7 +110,7 @@ pub(super) fn of_config(config: &Config) -> Result<Vec<Warning>, ConfigError> {
 }
 
 /// Checks a configuration against the whole program; gives the warnings.
-pub(super) fn at_start(config: &Config, strict: &Strict<'_>) -> Result<Vec<Warning>, ConfigError> {
+pub(super) fn at_start(config: &Config, strict: &Strict) -> Result<Vec<Warning>, ConfigError> {
     let mut findings = Findings::new();
     config_alone(config, &mut findings);
     let sites: Vec<_> = call_site::sites().collect();

@@ -1,19 +1,12 @@
-use std::{
-    panic::Location,
-    sync::{
-        OnceLock,
-        atomic::{AtomicBool, Ordering},
-    },
-};
+use std::{panic::Location, sync::OnceLock};
 
-use super::{Resilience, check};
-use crate::config::{Config, ConfigError, Problem};
+use super::{Resilience, check::Strict};
+use crate::config::{Config, ConfigError};
 
 static GLOBAL: OnceLock<Resilience> = OnceLock::new();
-static INITIALISED: AtomicBool = AtomicBool::new(false);
 
 pub(super) fn registry() -> &'static Resilience {
-    GLOBAL.get_or_init(Resilience::empty)
+    GLOBAL.get_or_init(Resilience::of_process)
 }
 
 /// The process registry. Before [`init`] it holds no configuration: every name works on its
@@ -42,7 +35,7 @@ pub fn global() -> Resilience {
 ///
 /// Everything that is wrong, at once: contradicting settings, inline settings that differ for one
 /// instance, names that collide, a record list that matches nothing, a second `init`. Nothing is
-/// changed then.
+/// changed then. [`Resilience::reload`] is for another configuration later on.
 ///
 /// # Examples
 ///
@@ -56,8 +49,7 @@ pub fn global() -> Resilience {
 /// ```
 #[track_caller]
 pub fn init(config: Config) -> Result<Resilience, ConfigError> {
-    let caller = Location::caller();
-    start(config, &check::Strict::CrateAround(caller.file()))
+    start(config, Strict::CrateAround(Location::caller().file()))
 }
 
 /// Like [`init`], with `strict: true` acting on the functions of these packages.
@@ -75,20 +67,11 @@ pub fn init(config: Config) -> Result<Resilience, ConfigError> {
 /// # Ok::<(), resilience::ConfigError>(())
 /// ```
 pub fn init_for(config: Config, packages: &[&str]) -> Result<Resilience, ConfigError> {
-    start(config, &check::Strict::Crates(packages))
+    start(config, Strict::Crates(packages.iter().map(|&package| package.to_owned()).collect()))
 }
 
-fn start(config: Config, strict: &check::Strict<'_>) -> Result<Resilience, ConfigError> {
-    let warnings = check::at_start(&config, strict)?;
-    if INITIALISED.swap(true, Ordering::AcqRel) {
-        let message =
-            "`resilience::init` was called twice; the registry is filled once per process";
-        return Err(Problem::new(message).into());
-    }
+fn start(config: Config, strict: Strict) -> Result<Resilience, ConfigError> {
     let registry = registry();
-    registry.inner.adopt(config);
-    for warning in warnings {
-        registry.inner.warn(warning);
-    }
+    registry.inner.start(config, strict)?;
     Ok(registry.clone())
 }

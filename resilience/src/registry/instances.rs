@@ -3,11 +3,12 @@ use std::{
     sync::Arc,
 };
 
-use parking_lot::RwLock;
+use parking_lot::{RwLock, RwLockWriteGuard};
 use resilience_settings::Pattern;
 
 use crate::{
     Bulkhead, CircuitBreaker, RateLimiter, Retry, ThreadPoolBulkhead, TimeLimiter,
+    aftermath::Aftermath,
     bulkhead::BulkheadConfig,
     circuit_breaker::CircuitBreakerConfig,
     clock::Clock,
@@ -25,7 +26,8 @@ pub(crate) trait Managed: Clone + Send + Sync + 'static {
 
     fn from_settings(settings: &Settings) -> Result<Self::Config, Vec<Problem>>;
     fn with_clock(name: Arc<str>, config: Self::Config, clock: Clock) -> Self;
-    fn reconfigure(&self, config: Self::Config);
+    fn reconfigure(&self, config: Self::Config) -> Aftermath;
+    fn enable(&self, on: bool) -> Aftermath;
     fn name(&self) -> &str;
     /// Lets go of what an instance holds for others: it was removed, and handles may live on.
     fn retire(&self);
@@ -45,8 +47,12 @@ macro_rules! managed {
                 $instance::with_clock(name, config, clock)
             }
 
-            fn reconfigure(&self, config: $config) {
-                $instance::reconfigure(self, config);
+            fn reconfigure(&self, config: $config) -> Aftermath {
+                $instance::reconfigure(self, config)
+            }
+
+            fn enable(&self, on: bool) -> Aftermath {
+                $instance::enable(self, on)
             }
 
             fn retire(&self) {
@@ -69,7 +75,7 @@ managed! {
     ThreadPoolBulkhead: ThreadPoolBulkheadConfig,
 }
 
-/// The instances of one pattern by key: see [`Inner::key`](super::Inner::key).
+/// The instances of one pattern by key: see [`InForce::key`](super::in_force::InForce::key).
 #[derive(Debug)]
 pub(super) struct Instances<T> {
     by_key: RwLock<HashMap<String, T>>,
@@ -86,39 +92,71 @@ impl<T: Managed> Instances<T> {
         self.by_key.read().get(key).cloned()
     }
 
-    /// `create` logs and so may run a subscriber's code: it runs outside of the lock. Of several
-    /// instances that a race makes, the first one put in is everybody's.
-    pub(super) fn get_or_create(&self, key: String, create: impl FnOnce() -> T) -> T {
-        if let Some(found) = self.find(&key) {
-            return found;
+    /// Puts an instance in, unless `is_stale` by now, and calls `added` under the lock if it is the
+    /// first of its key: it is everybody's then. Gives that one, and whether it is new.
+    pub(super) fn insert(
+        &self,
+        key: String,
+        instance: &T,
+        is_stale: impl FnOnce() -> bool,
+        added: impl FnOnce(),
+    ) -> Option<(T, bool)> {
+        let mut by_key = self.by_key.write();
+        if is_stale() {
+            return None;
         }
-        let created = create();
-        match self.by_key.write().entry(key) {
-            Entry::Occupied(first) => first.get().clone(),
-            Entry::Vacant(place) => place.insert(created.clone()).clone(),
-        }
+        Some(match by_key.entry(key) {
+            Entry::Occupied(first) => (first.get().clone(), false),
+            Entry::Vacant(place) => {
+                added();
+                (place.insert(instance.clone()).clone(), true)
+            }
+        })
     }
 
-    pub(super) fn remove(&self, key: &str) -> bool {
-        // Taken out first: what the instance owns may use the registry when it is dropped.
-        let removed = self.by_key.write().remove(key);
-        removed.inspect(T::retire).is_some()
+    /// Takes an instance out and calls `removed` with it under the lock. The caller retires it.
+    pub(super) fn take(&self, key: &str, removed: impl FnOnce(&T)) -> Option<T> {
+        let mut by_key = self.by_key.write();
+        by_key.remove(key).inspect(removed)
     }
 
-    /// Keys every instance anew. Where two now have one key, the one made first stays.
-    pub(super) fn rekey(&self, key: impl Fn(&str) -> String) {
-        let instances: Vec<T> = self.all();
-        let mut by_key = HashMap::new();
-        for instance in instances {
-            by_key.entry(key(instance.name())).or_insert(instance);
-        }
-        let before = std::mem::replace(&mut *self.by_key.write(), by_key);
-        drop(before);
+    /// Keeps everybody else out.
+    pub(super) fn lock(&self) -> Locked<'_, T> {
+        Locked(self.by_key.write())
     }
 
     pub(super) fn all(&self) -> Vec<T> {
         let mut all: Vec<T> = self.by_key.read().values().cloned().collect();
         all.sort_by(|a, b| a.name().cmp(b.name()));
         all
+    }
+}
+
+/// The instances of a pattern, for one change together with those of others.
+pub(super) struct Locked<'a, T>(RwLockWriteGuard<'a, HashMap<String, T>>);
+
+impl<T: Managed> Locked<'_, T> {
+    /// Keys every instance anew. Where two now have one key, the one of the spelling that is
+    /// `preferred` stays, else the first by name; the others are returned.
+    pub(super) fn rekey(
+        &mut self,
+        key: impl Fn(&str) -> String,
+        preferred: impl Fn(&str) -> bool,
+    ) -> Vec<T> {
+        let mut instances: Vec<T> = self.0.drain().map(|(_, instance)| instance).collect();
+        instances.sort_by(|a, b| a.name().cmp(b.name()));
+        let mut displaced = Vec::new();
+        for instance in instances {
+            match self.0.entry(key(instance.name())) {
+                Entry::Occupied(mut first) if preferred(instance.name()) => {
+                    displaced.push(first.insert(instance));
+                }
+                Entry::Occupied(_) => displaced.push(instance),
+                Entry::Vacant(place) => {
+                    place.insert(instance);
+                }
+            }
+        }
+        displaced
     }
 }

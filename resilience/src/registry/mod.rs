@@ -6,16 +6,24 @@
 
 mod budgets;
 mod call_site;
+mod change;
 mod check;
+mod event;
 mod global;
+mod in_force;
 mod instances;
+mod metrics;
+mod reload;
 mod scope;
+mod warnings;
+#[cfg(feature = "watch")]
+mod watch;
 
 use std::{
     collections::HashSet,
     fmt,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -26,24 +34,32 @@ use resilience_settings::{Pattern, Value, canonical, check_name};
 use self::{
     budgets::Budgets,
     call_site::{SiteCache, annotated},
-    check::Warning,
+    check::Strict,
+    in_force::InForce,
     instances::{Instances, Managed},
+    warnings::Warnings,
 };
 use crate::{
     Bulkhead, CircuitBreaker, RateLimiter, Retry, ThreadPoolBulkhead, TimeLimiter,
     clock::Clock,
     config::{Config, ConfigError, Inline, Origin, Settings, instance_path},
+    events::Events,
 };
 
+pub use change::{Change, Reload};
+pub use event::{RegistryEvent, RegistryEventKind};
 pub use global::{global, init, init_for};
+pub use metrics::RegistryMetrics;
+#[cfg(feature = "watch")]
+pub use watch::Watcher;
 
 #[doc(hidden)]
 pub use call_site::{CallSite, InlineValue, LayerSpec, RegisteredSite, SiteSpec};
 
 pub(crate) use scope::{in_present_scope, in_present_scope_sync};
 
-/// How many warnings a registry keeps.
-const MAX_WARNINGS: usize = 1000;
+/// How many of its events a registry keeps.
+const RECENT_EVENTS: usize = 100;
 
 /// A registry of instances; a cheap handle.
 ///
@@ -69,7 +85,11 @@ pub struct Resilience {
 
 struct Inner {
     clock: Clock,
-    config: RwLock<Arc<Config>>,
+    in_force: RwLock<Arc<InForce>>,
+    /// Makes changes of what is in force come one after the other. No code of others runs under it.
+    changing: Mutex<()>,
+    /// How strictly `init` has checked the program; there is no such thing but in the process registry.
+    program: Option<OnceLock<Strict>>,
     circuit_breakers: Instances<CircuitBreaker>,
     retries: Instances<Retry>,
     budgets: Budgets,
@@ -80,8 +100,9 @@ struct Inner {
     /// Grows with every removal; what call sites have found before is then looked up again.
     epoch: AtomicU64,
     site_cache: RwLock<SiteCache>,
-    warnings: Mutex<Vec<String>>,
-    warned: Mutex<HashSet<(Pattern, String)>>,
+    warnings: Warnings,
+    events: Events<RegistryEvent>,
+    metrics: Mutex<RegistryMetrics>,
 }
 
 impl Resilience {
@@ -101,23 +122,22 @@ impl Resilience {
     /// Everything that is wrong with the configuration, at once.
     pub fn with_clock(config: Config, clock: Clock) -> Result<Self, ConfigError> {
         let warnings = check::of_config(&config)?;
-        let registry = Self::on(clock);
-        registry.inner.adopt(config);
-        for warning in warnings {
-            registry.inner.warn(warning);
-        }
+        let registry = Self::empty(clock, None);
+        registry.inner.fill(config, warnings);
         Ok(registry)
     }
 
-    fn empty() -> Self {
-        Self::on(Clock::system())
+    fn of_process() -> Self {
+        Self::empty(Clock::system(), Some(OnceLock::new()))
     }
 
-    fn on(clock: Clock) -> Self {
+    fn empty(clock: Clock, program: Option<OnceLock<Strict>>) -> Self {
         Self {
             inner: Arc::new(Inner {
                 clock,
-                config: RwLock::default(),
+                in_force: RwLock::default(),
+                changing: Mutex::default(),
+                program,
                 circuit_breakers: Instances::default(),
                 retries: Instances::default(),
                 budgets: Budgets::default(),
@@ -127,8 +147,9 @@ impl Resilience {
                 thread_pools: Instances::default(),
                 epoch: AtomicU64::new(0),
                 site_cache: RwLock::default(),
-                warnings: Mutex::default(),
-                warned: Mutex::default(),
+                warnings: Warnings::default(),
+                events: Events::new(RECENT_EVENTS),
+                metrics: Mutex::default(),
             }),
         }
     }
@@ -151,13 +172,38 @@ impl Resilience {
         let any = removed.contains(&true);
         if any {
             inner.epoch.fetch_add(1, Ordering::AcqRel);
+            inner.events.deliver();
         }
         any
     }
 
-    /// The configuration that is in force.
+    /// The events of the registry: `ENTRY_ADDED` and `ENTRY_REMOVED` for each instance, `RELOADED` and
+    /// `RELOAD_FAILED`. Those of an instance are its own.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use resilience::{Config, Resilience};
+    ///
+    /// let registry = Resilience::from_config(Config::default())?;
+    /// registry.retry("payment");
+    /// registry.reload(Config::default())?;
+    /// let types: Vec<_> = registry.events().recent().iter().map(|e| e.type_name).collect();
+    /// assert_eq!(types, ["ENTRY_ADDED", "RELOADED"]);
+    /// # Ok::<(), resilience::ConfigError>(())
+    /// ```
+    pub fn events(&self) -> Events<RegistryEvent> {
+        self.inner.events.clone()
+    }
+
+    /// Tells how reloads ended so far.
+    pub fn metrics(&self) -> RegistryMetrics {
+        self.inner.metrics.lock().clone()
+    }
+
+    /// The configuration that is in force, with what [`set_enabled`](Resilience::set_enabled) has said.
     pub fn config(&self) -> Arc<Config> {
-        Arc::clone(&self.inner.config.read())
+        Arc::clone(&self.inner.in_force.read().config)
     }
 
     /// Every setting of every instance and retry budget that is declared or in use: its key path, its value and where
@@ -177,9 +223,10 @@ impl Resilience {
         effective
     }
 
-    /// What was found questionable so far: at start, and when a name was used that nobody declares.
+    /// What was found questionable: in the configuration that is in force, and so far when a name was
+    /// used that nobody declares.
     pub fn warnings(&self) -> Vec<String> {
-        self.inner.warnings.lock().clone()
+        self.inner.warnings.all()
     }
 }
 
@@ -242,102 +289,111 @@ impl Inner {
         names
     }
 
-    /// What an instance is found by. A name that the configuration or an attribute knows is found in
-    /// any spelling; another one, such as an address that a program looks up, only in its own, so
-    /// that `10.1.1.12` and `10.1.11.2` stay apart.
-    fn key(&self, pattern: Pattern, name: &str) -> String {
-        let known =
-            self.config.read().declares(pattern, name) || annotated(pattern, name).is_some();
-        if known { canonical(name) } else { format!("={name}") }
+    fn in_force(&self) -> Arc<InForce> {
+        Arc::clone(&self.in_force.read())
+    }
+
+    fn is_in_force(&self, in_force: &Arc<InForce>) -> bool {
+        Arc::ptr_eq(&self.in_force.read(), in_force)
     }
 
     fn find<T: Managed>(&self, instances: &Instances<T>, name: &str) -> Option<T> {
-        instances.find(&self.key(T::PATTERN, name))
+        self.with_key(T::PATTERN, name, |key| instances.find(key))
     }
 
     fn remove<T: Managed>(&self, instances: &Instances<T>, name: &str) -> bool {
-        instances.remove(&self.key(T::PATTERN, name))
+        let take = |key: &str| instances.take(key, |instance| self.note_removed(instance));
+        // Retired without a lock: what the instance owns may use the registry when it is dropped.
+        self.with_key(T::PATTERN, name, take).inspect(T::retire).is_some()
+    }
+
+    /// Looks for a key, again if a reload may have changed it before it was looked for.
+    fn with_key<R>(
+        &self,
+        pattern: Pattern,
+        name: &str,
+        look: impl Fn(&str) -> Option<R>,
+    ) -> Option<R> {
+        loop {
+            let in_force = self.in_force();
+            let found = look(&in_force.key(pattern, name));
+            if found.is_some() || self.is_in_force(&in_force) {
+                return found;
+            }
+        }
     }
 
     fn instance<T: Managed>(&self, instances: &Instances<T>, name: &str) -> T {
-        instances.get_or_create(self.key(T::PATTERN, name), || {
-            if let Err(error) = check_name(name) {
-                panic!("{error}: {name:?}");
+        let (instance, is_new) = self.find_or_make(instances, name);
+        if is_new {
+            self.events.deliver();
+        }
+        instance
+    }
+
+    /// The instance of this name, and whether it is new: then its event is to be delivered.
+    ///
+    /// What is logged on the way may run a subscriber's code: it runs outside of the lock. Of several
+    /// instances that a race makes, the first one put in is everybody's.
+    fn find_or_make<T: Managed>(&self, instances: &Instances<T>, name: &str) -> (T, bool) {
+        loop {
+            let in_force = self.in_force();
+            let key = in_force.key(T::PATTERN, name);
+            if let Some(found) = instances.find(&key) {
+                return (found, false);
             }
-            // The spelling that people know: the configuration's, else an attribute's.
-            let config = Arc::clone(&self.config.read());
-            let spelled = config
-                .declared_name(T::PATTERN, name)
-                .or_else(|| Some(annotated(T::PATTERN, name)?.name))
-                .unwrap_or(name);
-            if annotated(T::PATTERN, name).is_none()
-                && let Some(warning) = check::looked_up(&config, T::PATTERN, name)
+            let made = self.make(&in_force, name);
+            // One that was made by what is not in force any more would stay on it.
+            let is_stale = || !self.is_in_force(&in_force);
+            if let Some(put_in) = instances.insert(key, &made, is_stale, || self.note_added(&made))
             {
-                self.warn(warning);
+                return put_in;
             }
-            T::with_clock(spelled.into(), self.settings_of::<T>(name), self.clock.clone())
-        })
+        }
     }
 
-    /// The configuration of an instance. What is wrong here came past `init`: it is reported, and
-    /// the instance works on its built-in defaults rather than taking the caller down.
-    fn settings_of<T: Managed>(&self, name: &str) -> T::Config {
-        let config = Arc::clone(&self.config.read());
-        let read = resolve(&config, T::PATTERN, name)
-            .map(|settings| settings.with_budget(|budget| self.budget(budget)))
-            .and_then(|settings| T::from_settings(&settings).map_err(ConfigError::new));
-        read.unwrap_or_else(|error| {
-            self.warn(format!("{} '{name}' works on its defaults: {error}", T::PATTERN));
+    fn make<T: Managed>(&self, in_force: &InForce, name: &str) -> T {
+        if let Err(error) = check_name(name) {
+            panic!("{error}: {name:?}");
+        }
+        if annotated(T::PATTERN, name).is_none()
+            && let Some(warning) = check::looked_up(&in_force.config, T::PATTERN, name)
+        {
+            self.warnings.add(warning);
+        }
+        // What is wrong here came past `init`: it is reported, and the instance works on its built-in
+        // defaults rather than taking the caller down.
+        let config = in_force.read::<T>(name).map(|(_, config)| config).unwrap_or_else(|error| {
+            self.warnings.add(format!("{} '{name}' works on its defaults: {error}", T::PATTERN));
             T::Config::default()
-        })
+        });
+        T::with_clock(in_force.spelled(T::PATTERN, name).into(), config, self.clock.clone())
     }
 
-    /// Takes a checked configuration: makes what it declares, and reconfigures what is there.
-    fn adopt(&self, config: Config) {
-        let config = Arc::new(config);
-        *self.config.write() = Arc::clone(&config);
-        self.adopt_budgets(&config);
-        self.adopt_instances(&self.circuit_breakers);
-        self.adopt_instances(&self.retries);
-        self.adopt_instances(&self.rate_limiters);
-        self.adopt_instances(&self.time_limiters);
-        self.adopt_instances(&self.bulkheads);
-        self.adopt_instances(&self.thread_pools);
+    /// Queues an event. Call it under the lock that ordered the event; who holds none delivers it.
+    fn note(&self, kind: RegistryEventKind) {
+        self.events.push(RegistryEvent { at: self.clock.now(), kind });
     }
 
-    fn adopt_instances<T: Managed>(&self, instances: &Instances<T>) {
-        instances.rekey(|name| self.key(T::PATTERN, name));
-        for instance in instances.all() {
-            instance.reconfigure(self.settings_of::<T>(instance.name()));
-        }
-        let config = Arc::clone(&self.config.read());
-        for name in config.instances(T::PATTERN) {
-            self.instance(instances, name);
-        }
+    fn note_added<T: Managed>(&self, instance: &T) {
+        self.note(RegistryEventKind::EntryAdded {
+            pattern: T::PATTERN,
+            name: instance.name().into(),
+        });
     }
 
-    fn warn(&self, warning: impl Into<Warning>) {
-        let Warning { text, once } = warning.into();
-        if once.is_some_and(|instance| !self.warned.lock().insert(instance)) {
-            return;
-        }
-        let mut warnings = self.warnings.lock();
-        // Names may be made up at run time, by the thousand.
-        if warnings.len() == MAX_WARNINGS {
-            return;
-        }
-        warnings.push(text.clone());
-        drop(warnings);
-        #[cfg(feature = "tracing")]
-        tracing::warn!(target: "resilience", "{text}");
+    fn note_removed<T: Managed>(&self, instance: &T) {
+        self.note(RegistryEventKind::EntryRemoved {
+            pattern: T::PATTERN,
+            name: instance.name().into(),
+        });
     }
 
     /// Says once per name that a function uses an instance that the configuration does not declare.
     /// Without any configuration, or with inline settings, there is nothing to declare it in.
     fn warn_if_undeclared(&self, site: &SiteSpec, layer: &LayerSpec) {
-        let config = Arc::clone(&self.config.read());
-        if let Some(warning) = check::undeclared(&config, site, layer) {
-            self.warn(warning);
+        if let Some(warning) = check::undeclared(&self.in_force().config, site, layer) {
+            self.warnings.add(warning);
         }
     }
 }

@@ -5,6 +5,7 @@ use super::{
     metrics::Counters,
 };
 use crate::{
+    aftermath::Aftermath,
     clock::{Clock, saturating_nanos},
     context,
     error::{CallError, MaxRetriesExceeded},
@@ -193,6 +194,41 @@ impl Retry {
         }
     }
 
+    /// Says whether the instance acts, until it is said again or a reload changes the instance.
+    ///
+    /// A disabled retry makes one attempt of each call that begins from then on, and counts none.
+    ///
+    /// [`Resilience::set_enabled`](crate::Resilience::set_enabled) does it for a whole pattern; there
+    /// it says how this goes together with `enabled` in files and the environment.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use resilience::{Retry, RetryConfig};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let retry = Retry::new("payment", RetryConfig::default());
+    /// retry.set_enabled(false);
+    /// let mut attempts = 0;
+    /// let result = retry
+    ///     .call(|| {
+    ///         attempts += 1;
+    ///         async { Err::<(), _>("refused") }
+    ///     })
+    ///     .await;
+    /// assert!(result.is_err());
+    /// assert_eq!(attempts, 1);
+    /// # }
+    /// ```
+    pub fn set_enabled(&self, on: bool) {
+        drop(self.enable(on));
+    }
+
+    pub(crate) fn enable(&self, on: bool) -> Aftermath {
+        self.replace_config(|config| config.with_enabled(on))
+    }
+
     pub(crate) fn clock(&self) -> &Clock {
         &self.shared.clock
     }
@@ -264,13 +300,20 @@ impl Retry {
         }
     }
 
-    pub(crate) fn reconfigure(&self, config: RetryConfig) {
+    pub(crate) fn reconfigure(&self, config: RetryConfig) -> Aftermath {
+        self.replace_config(|_| config)
+    }
+
+    fn replace_config(&self, edit: impl FnOnce(&RetryConfig) -> RetryConfig) -> Aftermath {
         let mut current = self.shared.config.write();
+        let config = edit(&current);
         self.shared.max_attempts.store(effective_attempts(&config), Ordering::Relaxed);
         self.shared.total_timeout.store(total_timeout(&config), Ordering::Relaxed);
         self.shared.on_budget.store(config.found_budget().is_some(), Ordering::Relaxed);
         self.shared.events.set_capacity(config.event_consumer_buffer_size());
-        *current = Arc::new(config);
+        let last = std::mem::replace(&mut *current, Arc::new(config));
+        // It may own an interval of the user's.
+        Aftermath::new(move || drop(last))
     }
 
     fn after_success(&self, progress: &Progress) {

@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     BulkheadFull, CallError, Clock,
+    aftermath::Aftermath,
     bulkhead::{BulkheadEvent, BulkheadEventKind},
     events::Events,
     registry,
@@ -215,6 +216,31 @@ impl ThreadPoolBulkhead {
         Ok(Job::on_pool(desk, self.clone(), id))
     }
 
+    /// Says whether the instance acts, until it is said again or a reload changes the instance.
+    ///
+    /// With a disabled bulkhead every call gets a thread of its own and none is counted, those that are
+    /// queued among them.
+    ///
+    /// [`Resilience::set_enabled`](crate::Resilience::set_enabled) does it for a whole pattern; there
+    /// it says how this goes together with `enabled` in files and the environment.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use resilience::{ThreadPoolBulkhead, ThreadPoolBulkheadConfig};
+    ///
+    /// let pool = ThreadPoolBulkhead::new("reports", ThreadPoolBulkheadConfig::default());
+    /// pool.set_enabled(false);
+    /// assert!(!pool.config().is_enabled());
+    /// ```
+    pub fn set_enabled(&self, on: bool) {
+        drop(self.enable(on));
+    }
+
+    pub(crate) fn enable(&self, on: bool) -> Aftermath {
+        self.replace_config(|config| config.with_enabled(on))
+    }
+
     /// Whether the bulkhead acts; with a disabled one every call gets a thread of its own.
     pub(crate) fn is_enabled(&self) -> bool {
         self.shared().enabled.load(Ordering::Relaxed)
@@ -222,18 +248,32 @@ impl ThreadPoolBulkhead {
 
     /// Puts other settings in force. Nothing that runs or is queued is taken back; what is queued gets
     /// threads of its own where the bulkhead is disabled.
-    pub(crate) fn reconfigure(&self, config: ThreadPoolBulkheadConfig) {
+    pub(crate) fn reconfigure(&self, config: ThreadPoolBulkheadConfig) -> Aftermath {
+        self.replace_config(|_| config)
+    }
+
+    fn replace_config(
+        &self,
+        edit: impl FnOnce(&ThreadPoolBulkheadConfig) -> ThreadPoolBulkheadConfig,
+    ) -> Aftermath {
         let shared = self.shared();
-        shared.events.set_capacity(config.event_consumer_buffer_size());
-        let config = Arc::new(config);
         let (alone, start) = {
             let mut state = shared.state.lock();
+            let config = Arc::new(edit(&state.config));
+            shared.events.set_capacity(config.event_consumer_buffer_size());
             shared.enabled.store(config.is_enabled(), Ordering::Relaxed);
             let alone = if config.is_enabled() { Vec::new() } else { state.engine.take_queue() };
             let start = state.engine.set_limits(limits(&config));
             state.config = config;
             (alone, start)
         };
+        let pool = self.clone();
+        Aftermath::new(move || pool.start_threads(alone, start))
+    }
+
+    /// Gives threads to what is to run outside of the pool, and to queued tasks of these ids.
+    fn start_threads(&self, alone: Vec<Box<dyn Task>>, start: Vec<u64>) {
+        let shared = self.shared();
         // Idle threads may be surplus now, or wait by another keep-alive time.
         shared.wake.notify_all();
         for task in alone {

@@ -5,6 +5,7 @@ use super::{
     engine::TimeLimit, metrics::Counters,
 };
 use crate::{
+    aftermath::Aftermath,
     clock::{Clock, saturating_nanos},
     error::{CallError, TimedOut},
     events::Events,
@@ -131,6 +132,30 @@ impl TimeLimiter {
         &self.shared.name
     }
 
+    /// Says whether the instance acts, until it is said again or a reload changes the instance.
+    ///
+    /// A disabled time limiter bounds no call that begins from then on, and counts none.
+    ///
+    /// [`Resilience::set_enabled`](crate::Resilience::set_enabled) does it for a whole pattern; there
+    /// it says how this goes together with `enabled` in files and the environment.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use resilience::{TimeLimiter, TimeLimiterConfig};
+    ///
+    /// let limiter = TimeLimiter::new("payment", TimeLimiterConfig::default());
+    /// limiter.set_enabled(false);
+    /// assert!(!limiter.config().is_enabled());
+    /// ```
+    pub fn set_enabled(&self, on: bool) {
+        drop(self.enable(on));
+    }
+
+    pub(crate) fn enable(&self, on: bool) -> Aftermath {
+        self.replace_config(|config| config.with_enabled(on))
+    }
+
     pub(crate) fn clock(&self) -> &Clock {
         &self.shared.clock
     }
@@ -161,11 +186,20 @@ impl TimeLimiter {
         TimedOut::new(Arc::clone(&self.shared.name), limit)
     }
 
-    pub(crate) fn reconfigure(&self, config: TimeLimiterConfig) {
+    pub(crate) fn reconfigure(&self, config: TimeLimiterConfig) -> Aftermath {
+        self.replace_config(|_| config)
+    }
+
+    fn replace_config(
+        &self,
+        edit: impl FnOnce(&TimeLimiterConfig) -> TimeLimiterConfig,
+    ) -> Aftermath {
         let mut current = self.shared.config.write();
+        let config = edit(&current);
         self.shared.limit.store(effective_limit(&config), Ordering::Relaxed);
         self.shared.events.set_capacity(config.event_consumer_buffer_size());
         *current = Arc::new(config);
+        Aftermath::default()
     }
 
     fn publish(&self, kind: TimeLimiterEventKind) {

@@ -94,7 +94,23 @@ impl fmt::Display for Format {
 #[derive(Debug, Clone)]
 pub(super) enum Input {
     Path(PathBuf),
+    /// A file that was read before.
+    #[cfg(feature = "watch")]
+    Read(PathBuf, Content),
     Text(String, Format),
+}
+
+/// A file's bytes, no more than show that they are too many, or why there are none.
+pub(crate) type Content = Result<Arc<[u8]>, String>;
+
+impl Input {
+    #[cfg(feature = "watch")]
+    pub(super) fn path(&self) -> Option<&Path> {
+        match self {
+            Input::Path(path) | Input::Read(path, _) => Some(path),
+            Input::Text(..) => None,
+        }
+    }
 }
 
 /// How a text that came without a file is named in errors and origins.
@@ -147,11 +163,15 @@ pub(super) fn load(
 fn parse(input: &Input, rank: usize, report: &mut Report) -> Option<ParsedFile> {
     let name: Arc<str> = match input {
         Input::Path(path) => path.display().to_string().into(),
+        #[cfg(feature = "watch")]
+        Input::Read(path, _) => path.display().to_string().into(),
         Input::Text(..) => TEXT_NAME.into(),
     };
     let source = Source::file(rank, Arc::clone(&name));
     let parsed = match input {
-        Input::Path(path) => read_file(path).and_then(|(text, format)| parse_text(&text, format)),
+        Input::Path(path) => parse_file(path, || read(path)),
+        #[cfg(feature = "watch")]
+        Input::Read(path, content) => parse_file(path, || content.clone()),
         Input::Text(text, format) => parse_text(text, *format),
     };
     let mut refuse = |syntax: Syntax| {
@@ -173,34 +193,42 @@ fn parse_text(text: &str, format: Format) -> Result<node::Parsed, Syntax> {
     format.parse(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
-fn read_file(path: &Path) -> Result<(String, Format), Syntax> {
+/// Reads a file, as far as one may be read.
+pub(super) fn read(path: &Path) -> Content {
+    let read = || {
+        let mut bytes = Vec::new();
+        // One byte beyond the limit is enough to see that it is passed.
+        let limit = MAX_BYTES as u64 + 1;
+        File::open(path)?.take(limit).read_to_end(&mut bytes)?;
+        Ok(bytes.into())
+    };
+    read().map_err(|error: std::io::Error| error.to_string())
+}
+
+fn parse_file(path: &Path, read: impl FnOnce() -> Content) -> Result<node::Parsed, Syntax> {
     let format = Format::of_path(path).ok_or_else(|| {
         Syntax::new(
             None,
             "cannot tell the format; the name must end in .yaml, .yml, .toml, .properties or .json",
         )
     })?;
-    let read = || {
-        let mut bytes = Vec::new();
-        // One byte beyond the limit is enough to see that it is passed.
-        let limit = MAX_BYTES as u64 + 1;
-        File::open(path)?.take(limit).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    let bytes = read().map_err(|error: std::io::Error| {
-        Syntax::new(None, format!("cannot read the file: {error}"))
-    })?;
+    let bytes =
+        read().map_err(|error| Syntax::new(None, format!("cannot read the file: {error}")))?;
     if bytes.len() > MAX_BYTES {
         return Err(Syntax::new(None, format!("larger than {MAX_BYTES} bytes")));
     }
-    match String::from_utf8(bytes) {
-        Ok(text) => Ok((text, format)),
+    parse_text(&decode(&bytes, format)?, format)
+}
+
+fn decode(bytes: &[u8], format: Format) -> Result<String, Syntax> {
+    match str::from_utf8(bytes) {
+        Ok(text) => Ok(text.to_owned()),
         // Java writes properties in ISO-8859-1, where every byte is the character of that number.
-        Err(error) if format == Format::Properties => {
-            Ok((error.as_bytes().iter().map(|byte| char::from(*byte)).collect(), format))
+        Err(_) if format == Format::Properties => {
+            Ok(bytes.iter().map(|byte| char::from(*byte)).collect())
         }
         Err(error) => {
-            let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            let valid = &bytes[..error.valid_up_to()];
             let line = 1 + String::from_utf8_lossy(valid).matches('\n').count();
             Err(Syntax::new(Some(line), "a byte is not UTF-8"))
         }

@@ -1,0 +1,21 @@
+/// What a change leaves to be done once no lock is held: waking, telling, letting go.
+///
+/// It is done when this is dropped. Whoever changes many instances as one step keeps these until the
+/// step is over, because they run code of others.
+#[derive(Default)]
+#[must_use = "it is done when this is dropped: no lock may be held then"]
+pub(crate) struct Aftermath(Option<Box<dyn FnOnce() + Send>>);
+
+impl Aftermath {
+    pub(crate) fn new(act: impl FnOnce() + Send + 'static) -> Self {
+        Self(Some(Box::new(act)))
+    }
+}
+
+impl Drop for Aftermath {
+    fn drop(&mut self) {
+        if let Some(act) = self.0.take() {
+            act();
+        }
+    }
+}

@@ -1,0 +1,100 @@
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::Arc,
+};
+
+use resilience_settings::{Pattern, canonical};
+
+use super::{call_site::annotated, instances::Managed, resolve};
+use crate::config::{Config, ConfigError, Settings};
+
+/// What a registry works by at present. It is replaced as a whole: whoever holds one can tell by its
+/// address whether another has come since.
+#[derive(Default)]
+pub(super) struct InForce {
+    loaded: Config,
+    /// What was loaded, under the switches.
+    pub(super) config: Arc<Config>,
+    /// What was said at run time of whole patterns.
+    switches: BTreeMap<Pattern, bool>,
+    /// Names that an earlier configuration declared: instances keep the key that they had then.
+    once_declared: HashSet<(Pattern, String)>,
+}
+
+impl InForce {
+    /// The same under another configuration.
+    pub(super) fn under(&self, loaded: Config) -> Self {
+        let mut once_declared = self.once_declared.clone();
+        for pattern in Pattern::ALL {
+            once_declared.extend(self.loaded.instances(pattern).map(|n| (pattern, canonical(n))));
+        }
+        Self::new(loaded, self.switches.clone(), once_declared)
+    }
+
+    /// Whether what was loaded is just this.
+    #[cfg(feature = "watch")]
+    pub(super) fn is_under(&self, config: &Config) -> bool {
+        self.loaded.is_same(config)
+    }
+
+    /// The same with a pattern switched on or off.
+    pub(super) fn switched(&self, pattern: Pattern, on: bool) -> Self {
+        let mut switches = self.switches.clone();
+        switches.insert(pattern, on);
+        Self::new(self.loaded.clone(), switches, self.once_declared.clone())
+    }
+
+    fn new(
+        loaded: Config,
+        switches: BTreeMap<Pattern, bool>,
+        once_declared: HashSet<(Pattern, String)>,
+    ) -> Self {
+        let under =
+            |config: Config, (pattern, on): (&Pattern, &bool)| config.with_switch(*pattern, *on);
+        let config = Arc::new(switches.iter().fold(loaded.clone(), under));
+        Self { loaded, config, switches, once_declared }
+    }
+
+    /// Whether a name is declared, annotated or was declared before.
+    pub(super) fn knows(&self, pattern: Pattern, name: &str) -> bool {
+        self.config.declares(pattern, name)
+            || annotated(pattern, name).is_some()
+            || (!self.once_declared.is_empty()
+                && self.once_declared.contains(&(pattern, canonical(name))))
+    }
+
+    /// What an instance is found by. A name that the configuration or an attribute knows is found in
+    /// any spelling; another one, such as an address that a program looks up, only in its own, so
+    /// that `10.1.1.12` and `10.1.11.2` stay apart.
+    pub(super) fn key(&self, pattern: Pattern, name: &str) -> String {
+        if self.knows(pattern, name) { canonical(name) } else { format!("={name}") }
+    }
+
+    /// The spelling of a name that people know: the configuration's, else an attribute's.
+    pub(super) fn spelled<'a>(&'a self, pattern: Pattern, name: &'a str) -> &'a str {
+        self.config
+            .declared_name(pattern, name)
+            .or_else(|| Some(annotated(pattern, name)?.name))
+            .unwrap_or(name)
+    }
+
+    /// The settings of an instance, raw and checked.
+    ///
+    /// # Errors
+    ///
+    /// Only what an attribute says can be wrong: the rest was checked when it was loaded.
+    pub(super) fn read<T: Managed>(
+        &self,
+        name: &str,
+    ) -> Result<(Settings, T::Config), ConfigError> {
+        let settings = resolve(&self.config, T::PATTERN, name)?;
+        let config = T::from_settings(&settings).map_err(ConfigError::new)?;
+        Ok((settings, config))
+    }
+
+    /// As [`read`](Self::read); an instance of which something is wrong works on its defaults.
+    pub(super) fn read_or_default<T: Managed>(&self, name: &str) -> (Settings, T::Config) {
+        self.read::<T>(name)
+            .unwrap_or_else(|_| (Settings::defaults(T::PATTERN), T::Config::default()))
+    }
+}

@@ -1,0 +1,76 @@
+use std::collections::HashSet;
+
+use parking_lot::Mutex;
+use resilience_settings::Pattern;
+
+use super::check::Warning;
+
+/// How many warnings of each sort a registry keeps: names may be made up at run time, by the
+/// thousand.
+const MAX_WARNINGS: usize = 1000;
+
+/// What was found questionable.
+#[derive(Default)]
+pub(super) struct Warnings {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// By the check of the configuration that is in force.
+    of_config: Vec<String>,
+    /// When a name was used.
+    at_use: Vec<String>,
+    /// The instances of which it was said once.
+    told: HashSet<(Pattern, String)>,
+}
+
+impl Warnings {
+    pub(super) fn all(&self) -> Vec<String> {
+        let state = self.state.lock();
+        state.of_config.iter().chain(&state.at_use).cloned().collect()
+    }
+
+    /// Adds what came up when a name was used.
+    pub(super) fn add(&self, warning: impl Into<Warning>) {
+        let Warning { text, once } = warning.into();
+        {
+            let mut state = self.state.lock();
+            if once.is_some_and(|instance| !state.told.insert(instance))
+                || state.at_use.len() == MAX_WARNINGS
+                || state.at_use.contains(&text)
+            {
+                return;
+            }
+            state.at_use.push(text.clone());
+        }
+        log(&text);
+    }
+
+    /// Takes what the check of another configuration has found in the place of what was found before,
+    /// and gives what is new.
+    #[must_use = "what is new is to be logged once no lock is held"]
+    pub(super) fn replace(&self, found: Vec<Warning>) -> Vec<String> {
+        let mut state = self.state.lock();
+        let before: HashSet<String> = std::mem::take(&mut state.of_config).into_iter().collect();
+        let mut new = Vec::new();
+        for Warning { text, once } in found {
+            let first = once.is_none_or(|instance| state.told.insert(instance));
+            let is_new = first && !before.contains(&text);
+            if is_new {
+                new.push(text.clone());
+            }
+            if (is_new || before.contains(&text)) && state.of_config.len() < MAX_WARNINGS {
+                state.of_config.push(text);
+            }
+        }
+        new
+    }
+}
+
+pub(super) fn log(text: &str) {
+    #[cfg(feature = "tracing")]
+    tracing::warn!(target: "resilience", "{text}");
+    #[cfg(not(feature = "tracing"))]
+    let _ = text;
+}
