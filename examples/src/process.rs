@@ -9,7 +9,7 @@ use std::{
 
 use axum::Router;
 use clap::{Args, Parser};
-use resilience::Resilience;
+use resilience::{Resilience, config::ConfigBuilder};
 use tempfile::TempDir;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -70,7 +70,7 @@ impl DatabaseFile {
 
 impl Common {
     /// Logs to standard error, fills the process registry with the protections, puts together the
-    /// service and serves it until SIGTERM or ctrl-c.
+    /// service and serves it until SIGTERM or ctrl-c. On SIGHUP it reads the protections anew.
     ///
     /// Requests under way are finished then, within 10 s and unless a second signal comes.
     ///
@@ -84,13 +84,17 @@ impl Common {
     ) -> Result<(), StartError> {
         let ansi = std::io::stderr().is_terminal();
         tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(ansi).init();
-        let registry = resilience::init(settings::load(self.config.as_deref())?)?;
+        let loader = settings::loader(self.config.as_deref());
+        let registry = resilience::init(loader.clone().load()?)?;
         let app = app(&registry).await?;
 
         let mut signals = Signals::new()?;
+        let hangup = signal(SignalKind::hangup())?;
+        let reloads = tokio::spawn(reload_at(hangup, name.to_owned(), registry, loader));
         let server = Server::start(self.port, app).await?;
         println!("{name} listens on {}", server.url());
         signals.next().await;
+        reloads.abort();
         tracing::info!("{name} stops");
         tokio::select! {
             stopped = server.stop() => stopped?,
@@ -98,6 +102,17 @@ impl Common {
             () = tokio::time::sleep(GRACE) => tracing::warn!("{name} leaves requests unanswered"),
         }
         Ok(())
+    }
+}
+
+/// Reads the protections anew at each signal. What is wrong with them is logged, and those in force
+/// stay.
+async fn reload_at(mut hangup: Signal, name: String, registry: Resilience, loader: ConfigBuilder) {
+    while hangup.recv().await.is_some() {
+        tracing::info!("{name} reads its configuration anew");
+        let (registry, loader) = (registry.clone(), loader.clone());
+        // It reads a file. The outcome, change by change, is logged by the registry.
+        let _ = tokio::task::spawn_blocking(move || registry.reload_from(&loader)).await;
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use resilience::{Config, ConfigError, config::Format};
+use resilience::{
+    Config, ConfigError,
+    config::{ConfigBuilder, Format},
+};
 
 /// The declarations that are built in, for a start without any file.
 pub const EMBEDDED: &str = include_str!("../resilience.yaml");
@@ -13,8 +16,13 @@ pub const EMBEDDED: &str = include_str!("../resilience.yaml");
 ///
 /// If the file is missing or anything in it is wrong: nothing starts on a mistaken configuration.
 pub fn load(file: Option<&Path>) -> Result<Config, ConfigError> {
+    loader(file).load()
+}
+
+/// What reads the declarations from `file`, or the built-in ones, as often as it is asked to.
+pub fn loader(file: Option<&Path>) -> ConfigBuilder {
     match file {
-        Some(file) => Config::from_file(file),
-        None => Config::from_str(EMBEDDED, Format::Yaml),
+        Some(file) => Config::builder().file(file),
+        None => Config::builder().text(EMBEDDED, Format::Yaml),
     }
 }

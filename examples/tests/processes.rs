@@ -11,6 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use examples::settings::EMBEDDED;
 use serde_json::Value;
 use support::{book, until};
 
@@ -25,11 +26,15 @@ struct Service {
 
 impl Service {
     fn start(service: &str, arguments: &[&str]) -> Self {
+        Self::start_with_log(service, arguments, Stdio::null())
+    }
+
+    fn start_with_log(service: &str, arguments: &[&str], log: Stdio) -> Self {
         let mut child = Command::new(binary(service))
             .args(["--port", "0"])
             .args(arguments)
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(log)
             .spawn()
             .unwrap();
         let mut line = String::new();
@@ -45,8 +50,12 @@ impl Service {
     }
 
     fn tell_to_end(&self) {
+        self.signal("-TERM");
+    }
+
+    fn signal(&self, signal: &str) {
         let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
     }
 
     fn address(&self) -> &str {
@@ -104,6 +113,42 @@ async fn an_order_goes_through_four_processes_which_end_when_told_to() {
     for service in [order, inventory, payment, provider] {
         assert_eq!(service.terminate(), Some(0));
     }
+}
+
+#[tokio::test]
+async fn a_hangup_reads_the_configuration_anew_and_a_wrong_one_changes_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("resilience.yaml");
+    let limit = |limit: u32| {
+        let limit = format!("limit_for_period: {limit}");
+        let text = EMBEDDED.replacen("limit_for_period: 10", &limit, 1);
+        std::fs::write(
+            &file,
+            text.replacen("limit_refresh_period: 1s", "limit_refresh_period: 1h", 1),
+        )
+    };
+    limit(1).unwrap();
+    let arguments = ["--config", file.to_str().unwrap()];
+    let mut order = Service::start_with_log("order", &arguments, Stdio::piped());
+    let mut log = BufReader::new(order.child.stderr.take().unwrap()).lines();
+    let mut until_logged = |part: &str| log.find(|line| line.as_ref().unwrap().contains(part));
+
+    limit(3).unwrap();
+    order.signal("-HUP");
+    let change = until_logged("ratelimiter.instances.orderRl.limit_for_period").unwrap().unwrap();
+    assert!(change.contains(": 1 (") && change.contains(" -> 3 ("), "{change}");
+    assert!(change.contains("resilience.yaml:"), "{change}");
+
+    std::fs::write(&file, "ratelimiter.instances.orderRl.limit_for_period: 0").unwrap();
+    order.signal("-HUP");
+    let refused = until_logged("reload failed").unwrap().unwrap();
+    assert!(refused.contains("limit_for_period = 0"), "{refused}");
+
+    limit(4).unwrap();
+    order.signal("-HUP");
+    let change = until_logged("ratelimiter.instances.orderRl.limit_for_period").unwrap().unwrap();
+    assert!(change.contains(": 3 (") && change.contains(" -> 4 ("), "{change}");
+    assert_eq!(order.terminate(), Some(0));
 }
 
 #[test]

@@ -3,7 +3,6 @@
 /// It is done when this is dropped. Whoever changes many instances as one step keeps these until the
 /// step is over, because they run code of others.
 #[derive(Default)]
-#[must_use = "it is done when this is dropped: no lock may be held then"]
 pub(crate) struct Aftermath(Option<Box<dyn FnOnce() + Send>>);
 
 impl Aftermath {

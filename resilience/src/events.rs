@@ -589,7 +589,7 @@ mod tests {
         }
         let texts: Vec<_> = events.recent().into_iter().map(|e| e.text).collect();
         assert_eq!(texts, ["tick 2", "tick 3"]);
-        assert_eq!(bounded("ü".repeat(2000)).len(), MAX_EVENT_TEXT);
+        assert_eq!(bounded("ü".repeat(2000), MAX_EVENT_TEXT).len(), MAX_EVENT_TEXT);
     }
 
     #[test]

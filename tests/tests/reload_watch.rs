@@ -194,4 +194,6 @@ async fn a_folder_that_is_replaced_is_followed() {
     fs::create_dir(&inner).unwrap();
     write(&watched.file, 4);
     watched.until(4).await;
+    write(&watched.file, 5);
+    watched.until(5).await;
 }

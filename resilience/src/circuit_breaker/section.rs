@@ -70,7 +70,7 @@ impl<'a> Section<'a> {
         let due = engine.next_timer();
         let errand = self.guarded.timer.plan(word.generation(), due);
         let Self { shared, effects, has_news, .. } = self;
-        News { shared, effects, has_news, errand }
+        News { shared, effects, deliver: has_news, errand }
     }
 
     fn queue_effects(&mut self) {
@@ -88,14 +88,15 @@ impl<'a> Section<'a> {
 pub(super) struct News<'a> {
     shared: &'a Arc<Shared>,
     effects: Effects,
-    has_news: bool,
+    /// Whether events are queued.
+    deliver: bool,
     errand: Option<Errand>,
 }
 
 impl News<'_> {
     fn tell(self) {
-        let Self { shared, effects, has_news, errand } = self;
-        if has_news {
+        let Self { shared, effects, deliver, errand } = self;
+        if deliver {
             shared.events.deliver();
         }
         #[cfg(feature = "tracing")]
@@ -108,8 +109,8 @@ impl News<'_> {
 
     /// Tells when the result is dropped.
     pub(super) fn later(self) -> Aftermath {
-        let Self { shared, effects, has_news, errand } = self;
+        let Self { shared, effects, deliver, errand } = self;
         let shared = Arc::clone(shared);
-        Aftermath::new(move || News { shared: &shared, effects, has_news, errand }.tell())
+        Aftermath::new(move || News { shared: &shared, effects, deliver, errand }.tell())
     }
 }

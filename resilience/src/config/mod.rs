@@ -50,6 +50,13 @@
 //! `RESILIENCE_<PATTERN>_INSTANCES_<NAME>_<KEY>`, `RESILIENCE_<PATTERN>_CONFIGS_<NAME>_<KEY>`,
 //! `RESILIENCE_RETRY_BUDGETS_<NAME>_<KEY>`, `RESILIENCE_<PATTERN>_ENABLED`, `RESILIENCE_STRICT`. Names and keys are matched by letters and
 //! digits alone. Variables change what is declared and declare nothing but `configs.default`.
+//!
+//! # While the program runs
+//!
+//! [`Resilience::reload`](crate::Resilience::reload) puts another configuration in force,
+//! [`reload_from`](crate::Resilience::reload_from) reads the same sources anew, and with the feature
+//! `watch` `Resilience::watch` does so whenever a file changes.
+//! [`set_enabled`](crate::Resilience::set_enabled) switches a pattern off and on.
 
 mod address;
 mod bases;

@@ -58,6 +58,9 @@ impl fmt::Display for Origin {
     }
 }
 
+/// A value and its origin, where one is set.
+type Set<'a> = Option<&'a (Value, Origin)>;
+
 /// The settings of one instance: a checked value, with its origin, for each key that has one.
 ///
 /// Typed configurations are made from it, whatever wrote the values: a file, an attribute, the
@@ -173,7 +176,7 @@ impl Settings {
         &'a self,
         other: &'a Settings,
     ) -> impl Iterator<Item = (&'static str, Option<&'a Value>, Option<&'a Value>)> {
-        let value = |set: Option<&'a (Value, Origin)>| set.map(|(value, _)| value);
+        let value = |set: Set<'a>| set.map(|(value, _)| value);
         self.changes(other).map(move |(key, a, b)| (key, value(a), value(b)))
     }
 
@@ -181,9 +184,8 @@ impl Settings {
     pub(crate) fn changes<'a>(
         &'a self,
         other: &'a Settings,
-    ) -> impl Iterator<Item = (&'static str, Option<&'a (Value, Origin)>, Option<&'a (Value, Origin)>)>
-    {
-        let value = |set: Option<&'a (Value, Origin)>| set.map(|(value, _)| value);
+    ) -> impl Iterator<Item = (&'static str, Set<'a>, Set<'a>)> {
+        let value = |set: Set<'a>| set.map(|(value, _)| value);
         let slots = self.values.iter().zip(&other.values);
         let keys = self.pattern.keys().iter().zip(slots);
         keys.map(|(key, (a, b))| (key.name, a.as_deref(), b.as_deref()))

@@ -363,10 +363,14 @@ impl Inner {
         }
         // What is wrong here came past `init`: it is reported, and the instance works on its built-in
         // defaults rather than taking the caller down.
-        let config = in_force.read::<T>(name).map(|(_, config)| config).unwrap_or_else(|error| {
-            self.warnings.add(format!("{} '{name}' works on its defaults: {error}", T::PATTERN));
-            T::Config::default()
-        });
+        let config = match in_force.read::<T>(name) {
+            Ok((_, config)) => config,
+            Err(error) => {
+                let pattern = T::PATTERN;
+                self.warnings.add(format!("{pattern} '{name}' works on its defaults: {error}"));
+                T::Config::default()
+            }
+        };
         T::with_clock(in_force.spelled(T::PATTERN, name).into(), config, self.clock.clone())
     }
 
