@@ -3,7 +3,7 @@
 
 use std::{
     sync::{
-        Arc, Mutex,
+        Arc, Barrier, Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering},
         mpsc,
     },
@@ -345,38 +345,36 @@ fn calls_and_reloads_from_many_threads_end_in_the_last_configuration() {
 
 #[test]
 fn an_instance_that_is_made_during_a_reload_does_not_stay_on_the_old_configuration() {
-    let yaml = |n: u32| {
-        format!(
-            "retry: {{ configs: {{ default: {{ max_attempts: {n} }} }}, instances: {{ {} }} }}",
-            if n.is_multiple_of(2) { "d-0: {}, d-1: {}" } else { "" }
-        )
-    };
-    let registry = registry(&yaml(1));
-    let made = AtomicUsize::new(0);
-    thread::scope(|scope| {
-        for thread in 0..3 {
-            let (registry, made) = (&registry, &made);
-            scope.spawn(move || {
-                for n in 0..400 {
-                    registry.retry(&format!("{thread}-{n}"));
-                    registry.retry(["d-0", "d0", "d-1"][n % 3]);
-                    made.fetch_add(1, Ordering::Relaxed);
-                }
+    let registry = registry("");
+    for n in 1..=100 {
+        // Undeclared so far, and known to be the one by what is taken of it.
+        let known = registry.bulkhead(&format!("known-{n}"));
+        let _permit = known.try_acquire().unwrap();
+        let yaml = format!(
+            "retry.configs.default.max_attempts: {n}\n\
+             bulkhead.instances.known-{n}.max_concurrent_calls: {n}"
+        );
+        let config = config(&yaml);
+        let start = Barrier::new(3);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                start.wait();
+                (0..20).for_each(|i| drop(registry.retry(&format!("{n}-{i}"))));
             });
+            scope.spawn(|| {
+                start.wait();
+                (0..20).for_each(|_| drop(registry.bulkhead(&format!("known-{n}"))));
+            });
+            start.wait();
+            registry.reload(config).unwrap();
+        });
+        for retry in registry.retries() {
+            assert_eq!(retry.config().max_attempts(), n, "{}", retry.name());
+            assert!(registry.remove(retry.name()));
         }
-        let mut n = 1;
-        while made.load(Ordering::Relaxed) < 1200 {
-            n = n % 50 + 1;
-            reload(&registry, &yaml(n));
-        }
-        reload(&registry, &yaml(60));
-    });
-    for retry in registry.retries() {
-        assert_eq!(retry.config().max_attempts(), 60, "{}", retry.name());
+        let found = registry.bulkhead(&format!("KNOWN_{n}"));
+        assert_eq!((found.max_concurrent_calls(), found.available_concurrent_calls()), (n, n - 1));
     }
-    let added = registry.events();
-    assert_eq!(added.lost(), 0);
-    assert!(registry.retries().len() >= 1202);
 }
 
 #[test]

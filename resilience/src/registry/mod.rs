@@ -12,9 +12,15 @@ mod event;
 mod global;
 mod in_force;
 mod instances;
+#[cfg(feature = "tracing")]
+mod log;
+#[cfg(not(feature = "tracing"))]
+#[path = "log_off.rs"]
+mod log;
 mod metrics;
 mod reload;
 mod scope;
+mod switch;
 mod warnings;
 #[cfg(feature = "watch")]
 mod watch;

@@ -9,7 +9,7 @@ use super::{
     check::{self, Strict, Warning},
     in_force::InForce,
     instances::{Instances, Managed},
-    warnings,
+    log, resolve,
 };
 use crate::{
     aftermath::Aftermath,
@@ -115,54 +115,6 @@ impl Resilience {
     pub fn reload_from(&self, loader: &ConfigBuilder) -> Result<Reload, ConfigError> {
         self.inner.reload(|| loader.clone().load())
     }
-
-    /// Switches every instance of a pattern off, or on again: those there are and those to come, until
-    /// it is said again.
-    ///
-    /// It takes the place of the pattern's own `enabled` in files and of `RESILIENCE_<PATTERN>_ENABLED`,
-    /// now and across reloads. Switched off, no instance acts. Switched on, each acts unless its own
-    /// `enabled` says otherwise, or that of its base. What an instance's `set_enabled` has said before
-    /// is forgotten; what it says later holds.
-    ///
-    /// Calls that wait for a slot of a bulkhead or for their turn with a limiter go on at once. A
-    /// layer that is switched off costs a call one atomic load.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use resilience::{Config, Resilience, config::{Format, Pattern}};
-    ///
-    /// let yaml = "bulkhead.instances.full.max_concurrent_calls: 0";
-    /// let registry = Resilience::from_config(Config::from_str(yaml, Format::Yaml)?)?;
-    /// let full = registry.bulkhead("full");
-    /// registry.set_enabled(Pattern::Bulkhead, false);
-    /// assert!(full.try_acquire().is_ok());
-    /// registry.set_enabled(Pattern::Bulkhead, true);
-    /// assert!(full.try_acquire().is_err());
-    /// # Ok::<(), resilience::ConfigError>(())
-    /// ```
-    pub fn set_enabled(&self, pattern: Pattern, on: bool) {
-        let inner = &*self.inner;
-        let changing = inner.changing.lock();
-        let in_force = Arc::new(inner.in_force().switched(pattern, on));
-        *inner.in_force.write() = Arc::clone(&in_force);
-        let aftermath = match pattern {
-            Pattern::CircuitBreaker => switch(&inner.circuit_breakers, &in_force),
-            Pattern::Retry => switch(&inner.retries, &in_force),
-            Pattern::RateLimiter => switch(&inner.rate_limiters, &in_force),
-            Pattern::TimeLimiter => switch(&inner.time_limiters, &in_force),
-            Pattern::Bulkhead => switch(&inner.bulkheads, &in_force),
-            Pattern::ThreadPoolBulkhead => switch(&inner.thread_pools, &in_force),
-        };
-        drop(changing);
-        drop(aftermath);
-        log::switched(pattern, on);
-    }
-}
-
-fn switch<T: Managed>(instances: &Instances<T>, in_force: &InForce) -> Vec<Aftermath> {
-    let own = |instance: &T| in_force.read_or_default::<T>(instance.name()).0.bool("enabled");
-    instances.all().iter().map(|instance| instance.enable(own(instance))).collect()
 }
 
 impl Inner {
@@ -304,16 +256,15 @@ impl Inner {
         adopted: &mut Adopted,
     ) {
         for instance in instances.all() {
-            let changes = changes::<T>(before, after, instance.name());
-            if !changes.is_empty() {
+            if let Some((changes, config)) = changes::<T>(before, after, instance.name()) {
                 adopted.changes.extend(changes);
-                let (_, config) = after.read_or_default::<T>(instance.name());
                 adopted.aftermath.push(instance.reconfigure(config));
             }
         }
         for name in after.config.instances(T::PATTERN) {
             if instances.find(&after.key(T::PATTERN, name)).is_none() {
-                adopted.changes.extend(changes::<T>(before, after, name));
+                let changes = changes::<T>(before, after, name);
+                adopted.changes.extend(changes.into_iter().flat_map(|(changes, _)| changes));
                 // One that was removed by hand is made when it is used again.
                 if !before.config.declares(T::PATTERN, name) {
                     self.find_or_make(instances, name);
@@ -326,7 +277,7 @@ impl Inner {
         let Adopted { changes, new_warnings, aftermath } = adopted;
         drop(aftermath);
         for warning in &new_warnings {
-            warnings::log(warning);
+            log::warning(warning);
         }
         self.events.deliver();
         changes
@@ -356,113 +307,67 @@ fn lost<T: Managed>(
     }
 }
 
-fn changes<T: Managed>(before: &InForce, after: &InForce, name: &str) -> Vec<Change> {
+/// What another configuration changes of an instance, and its settings if that is anything.
+fn changes<T: Managed>(
+    before: &InForce,
+    after: &InForce,
+    name: &str,
+) -> Option<(Vec<Change>, T::Config)> {
+    let resolved = |in_force: &InForce| resolve(&in_force.config, T::PATTERN, name);
+    if let (Ok(old), Ok(new)) = (resolved(before), resolved(after))
+        && old.changes(&new).next().is_none()
+    {
+        return None; // most often: it is not worth to check the settings anew
+    }
     let (old, _) = before.read_or_default::<T>(name);
-    let (new, _) = after.read_or_default::<T>(name);
+    let (new, config) = after.read_or_default::<T>(name);
     let path = instance_path(T::PATTERN, after.spelled(T::PATTERN, name));
-    let changed = old.changes(&new).map(|(key, old, new)| Change {
-        path: format!("{path}.{key}"),
-        old: old.cloned(),
-        new: new.cloned(),
-    });
-    changed.collect()
-}
-
-#[cfg(feature = "tracing")]
-mod log {
-    use super::{Change, ConfigError, Pattern, bounded};
-
-    /// How many changes are logged one by one.
-    const MAX_LINES: usize = 100;
-
-    /// How long the text of an error is at most.
-    const MAX_ERROR: usize = 8192;
-
-    pub(super) fn reloaded(changes: &[Change]) {
-        tracing::info!(
-            target: "resilience",
-            "configuration reloaded; settings that changed: {}",
-            changes.len()
-        );
-        for change in changes.iter().take(MAX_LINES) {
-            tracing::info!(target: "resilience", "{change}");
-        }
-        if let Some(more) = changes.len().checked_sub(MAX_LINES).filter(|more| *more > 0) {
-            tracing::info!(target: "resilience", "{more} more settings changed");
-        }
-    }
-
-    pub(super) fn refused(error: &ConfigError) {
-        let error = bounded(error.to_string(), MAX_ERROR);
-        tracing::warn!(
-            target: "resilience",
-            "reload failed, the configuration in force stays: {error}"
-        );
-    }
-
-    pub(super) fn switched(pattern: Pattern, on: bool) {
-        let state = if on { "on" } else { "off" };
-        tracing::info!(target: "resilience", "{pattern} switched {state} at run time");
-    }
-}
-
-#[cfg(not(feature = "tracing"))]
-mod log {
-    use super::{Change, ConfigError, Pattern};
-
-    pub(super) fn reloaded(_: &[Change]) {}
-
-    pub(super) fn refused(_: &ConfigError) {}
-
-    pub(super) fn switched(_: Pattern, _: bool) {}
+    let changes: Vec<Change> = old
+        .changes(&new)
+        .map(|(key, old, new)| Change {
+            path: format!("{path}.{key}"),
+            old: old.cloned(),
+            new: new.cloned(),
+        })
+        .collect();
+    (!changes.is_empty()).then_some((changes, config))
 }
 
 #[cfg(all(test, feature = "tracing"))]
 mod tests {
-    use std::sync::Mutex;
-
-    use resilience_settings::Value;
-    use tracing::{
-        Event, Subscriber,
-        field::{Field, Visit},
-        subscriber::with_default,
-    };
+    use tracing::{Event, Subscriber, subscriber::with_default};
     use tracing_subscriber::{Layer, layer::Context, layer::SubscriberExt, registry};
 
     use super::*;
-    use crate::config::Origin;
 
-    /// Keeps the messages that are logged.
-    #[derive(Clone, Default)]
-    struct Messages(Arc<Mutex<Vec<String>>>);
+    /// Reloads at a warning.
+    struct Reloads(Resilience);
 
-    impl<S: Subscriber> Layer<S> for Messages {
+    impl<S: Subscriber> Layer<S> for Reloads {
         fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
-            event.record(&mut self.clone());
+            if *event.metadata().level() == tracing::Level::WARN {
+                self.0.reload(attempts(4)).expect("a valid configuration");
+            }
         }
     }
 
-    impl Visit for Messages {
-        fn record_debug(&mut self, _: &Field, value: &dyn std::fmt::Debug) {
-            self.0.lock().expect("no panic under it").push(format!("{value:?}"));
-        }
+    fn attempts(n: u32) -> Config {
+        let default = ("retry.configs.default.max_attempts", n.to_string());
+        Config::builder()
+            .env(false)
+            .set(default.0, default.1)
+            .load()
+            .expect("a valid configuration")
     }
 
     #[test]
-    fn changes_are_logged_one_by_one_up_to_a_hundred() {
-        let change = |n: u64| Change {
-            path: format!("retry.instances.{n}.max_attempts"),
-            old: Some((Value::Integer(3), Origin::Default)),
-            new: Some((Value::Integer(n), Origin::Code)),
-        };
-        let messages = Messages::default();
-        with_default(registry().with(messages.clone()), || {
-            log::reloaded(&(0..123).map(change).collect::<Vec<_>>());
+    fn an_instance_is_made_again_when_a_reload_comes_between_its_making_and_its_use() {
+        let private = Resilience::from_config(attempts(2)).unwrap();
+        let retry = with_default(registry().with(Reloads(private.clone())), || {
+            private.retry("undeclared") // which is warned of while it is made
         });
-        let messages = messages.0.lock().unwrap();
-        assert_eq!(messages.len(), 1 + 100 + 1);
-        assert_eq!(messages[0], "configuration reloaded; settings that changed: 123");
-        assert_eq!(messages[8], "retry.instances.7.max_attempts: 3 (default) -> 7 (code)");
-        assert_eq!(messages[101], "23 more settings changed");
+        assert_eq!(private.metrics().reloads, 1);
+        assert_eq!(retry.config().max_attempts(), 4);
+        assert_eq!(private.retries().len(), 1);
     }
 }

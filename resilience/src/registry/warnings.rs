@@ -3,7 +3,7 @@ use std::collections::HashSet;
 use parking_lot::Mutex;
 use resilience_settings::Pattern;
 
-use super::check::Warning;
+use super::{check::Warning, log};
 
 /// How many warnings of each sort a registry keeps: names may be made up at run time, by the
 /// thousand.
@@ -44,7 +44,7 @@ impl Warnings {
             }
             state.at_use.push(text.clone());
         }
-        log(&text);
+        log::warning(&text);
     }
 
     /// Takes what the check of another configuration has found in the place of what was found before,
@@ -66,11 +66,4 @@ impl Warnings {
         }
         new
     }
-}
-
-pub(super) fn log(text: &str) {
-    #[cfg(feature = "tracing")]
-    tracing::warn!(target: "resilience", "{text}");
-    #[cfg(not(feature = "tracing"))]
-    let _ = text;
 }

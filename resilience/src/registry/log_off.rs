@@ -1,0 +1,14 @@
+//! Without the feature `tracing` a registry logs nothing.
+
+use resilience_settings::Pattern;
+
+use super::Change;
+use crate::config::ConfigError;
+
+pub(super) fn reloaded(_: &[Change]) {}
+
+pub(super) fn refused(_: &ConfigError) {}
+
+pub(super) fn switched(_: Pattern, _: bool) {}
+
+pub(super) fn warning(_: &str) {}

@@ -1,0 +1,63 @@
+//! Patterns that are switched off while the program runs.
+
+use std::sync::Arc;
+
+use resilience_settings::Pattern;
+
+use super::{
+    Resilience,
+    in_force::InForce,
+    instances::{Instances, Managed},
+    log,
+};
+use crate::aftermath::Aftermath;
+
+impl Resilience {
+    /// Switches every instance of a pattern off, or on again: those there are and those to come, until
+    /// it is said again.
+    ///
+    /// It takes the place of the pattern's own `enabled` in files and of `RESILIENCE_<PATTERN>_ENABLED`,
+    /// now and across reloads. Switched off, no instance acts. Switched on, each acts unless its own
+    /// `enabled` says otherwise, or that of its base. What an instance's `set_enabled` has said before
+    /// is forgotten; what it says later holds.
+    ///
+    /// Calls that wait for a slot of a bulkhead or for their turn with a limiter go on at once. A
+    /// layer that is switched off costs a call one atomic load.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use resilience::{Config, Resilience, config::{Format, Pattern}};
+    ///
+    /// let yaml = "bulkhead.instances.full.max_concurrent_calls: 0";
+    /// let registry = Resilience::from_config(Config::from_str(yaml, Format::Yaml)?)?;
+    /// let full = registry.bulkhead("full");
+    /// registry.set_enabled(Pattern::Bulkhead, false);
+    /// assert!(full.try_acquire().is_ok());
+    /// registry.set_enabled(Pattern::Bulkhead, true);
+    /// assert!(full.try_acquire().is_err());
+    /// # Ok::<(), resilience::ConfigError>(())
+    /// ```
+    pub fn set_enabled(&self, pattern: Pattern, on: bool) {
+        let inner = &*self.inner;
+        let changing = inner.changing.lock();
+        let in_force = Arc::new(inner.in_force().switched(pattern, on));
+        *inner.in_force.write() = Arc::clone(&in_force);
+        let aftermath = match pattern {
+            Pattern::CircuitBreaker => switch(&inner.circuit_breakers, &in_force),
+            Pattern::Retry => switch(&inner.retries, &in_force),
+            Pattern::RateLimiter => switch(&inner.rate_limiters, &in_force),
+            Pattern::TimeLimiter => switch(&inner.time_limiters, &in_force),
+            Pattern::Bulkhead => switch(&inner.bulkheads, &in_force),
+            Pattern::ThreadPoolBulkhead => switch(&inner.thread_pools, &in_force),
+        };
+        drop(changing);
+        drop(aftermath);
+        log::switched(pattern, on);
+    }
+}
+
+fn switch<T: Managed>(instances: &Instances<T>, in_force: &InForce) -> Vec<Aftermath> {
+    let own = |instance: &T| in_force.read_or_default::<T>(instance.name()).0.bool("enabled");
+    instances.all().iter().map(|instance| instance.enable(own(instance))).collect()
+}
