@@ -558,3 +558,31 @@ async fn an_annotated_function_keeps_its_instances_and_follows_their_settings() 
     assert!(annotated(&calls).await.is_err());
     assert_eq!(calls.into_inner(), 5);
 }
+
+#[tokio::test]
+async fn a_retry_budget_keeps_what_it_has_counted_and_a_retry_follows_to_another() {
+    let yaml = |min: u32, budget: &str| {
+        format!(
+            "retry:\n  budgets: {{ one: {{ ratio: 0, min_per_second: {min} }}, two: {{}} }}\n  \
+             instances: {{ x: {{ max_attempts: 2, wait_duration: 0, budget: {budget} }} }}"
+        )
+    };
+    let registry = registry(&yaml(1, "one"));
+    let retry = registry.retry("x");
+    let call = || retry.call(|| async { Err::<(), _>("down") });
+    assert!(call().await.is_err());
+    let one = registry.retry_budget("one");
+    assert_eq!(one.metrics().calls, 1);
+    assert_eq!(
+        reload(&registry, &yaml(5, "one")),
+        ["retry.budgets.one.min_per_second: 1 (<text>:2) -> 5 (<text>:2)"]
+    );
+    assert!(call().await.is_err());
+    assert_eq!(one.metrics().calls, 2);
+    assert_eq!(
+        reload(&registry, &yaml(5, "two")),
+        ["retry.instances.x.budget: one (<text>:3) -> two (<text>:3)"]
+    );
+    assert!(call().await.is_err());
+    assert_eq!((one.metrics().calls, registry.retry_budget("two").metrics().calls), (2, 1));
+}

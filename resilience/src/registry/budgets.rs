@@ -1,11 +1,11 @@
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
 use parking_lot::RwLock;
-use resilience_settings::{canonical, check_name};
+use resilience_settings::{Value, canonical, check_name};
 
-use super::{Inner, Resilience};
+use super::{Change, Inner, Resilience, instances::Managed};
 use crate::{
-    config::{Config, Hints},
+    config::{Config, Hints, Origin, Settings},
     retry::{RetryBudget, RetryBudgetConfig},
 };
 
@@ -20,12 +20,13 @@ impl Budgets {
         self.by_name.read().get(&canonical(name)).cloned()
     }
 
-    /// As for instances: `create` may log, so it runs outside of the lock.
-    fn get_or_create(&self, name: &str, create: impl FnOnce() -> RetryBudget) -> RetryBudget {
-        self.find(name).unwrap_or_else(|| {
-            let created = create();
-            self.by_name.write().entry(canonical(name)).or_insert(created).clone()
-        })
+    /// Puts a budget in, unless `is_stale` by now; gives the one that is everybody's.
+    fn insert(&self, budget: RetryBudget, is_stale: impl FnOnce() -> bool) -> Option<RetryBudget> {
+        let mut by_name = self.by_name.write();
+        if is_stale() {
+            return None;
+        }
+        Some(by_name.entry(canonical(budget.name())).or_insert(budget).clone())
     }
 
     pub(super) fn all(&self) -> Vec<RetryBudget> {
@@ -81,34 +82,84 @@ impl Resilience {
 }
 
 impl Inner {
-    pub(super) fn budget(&self, name: &str) -> RetryBudget {
-        self.budgets.get_or_create(name, || {
+    fn budget(&self, name: &str) -> RetryBudget {
+        let mut warnings = Vec::new();
+        let budget = self.find_or_make_budget(name, &mut warnings);
+        for warning in warnings {
+            self.warnings.add(warning);
+        }
+        budget
+    }
+
+    /// As for instances: one that was made by what is not in force any more is made again.
+    fn find_or_make_budget(&self, name: &str, warnings: &mut Vec<String>) -> RetryBudget {
+        loop {
+            if let Some(found) = self.budgets.find(name) {
+                return found;
+            }
             if let Err(error) = check_name(name) {
                 panic!("{error}: {name:?}");
             }
-            let config = Arc::clone(&self.config.read());
+            let in_force = self.in_force();
+            let config = &in_force.config;
             let declared = config.declared_budget(name);
             if declared.is_none() && config.is_loaded() {
                 let text = config.unknown_budget(name, &Hints::default());
-                self.warn(format!("retry budget '{name}' works on its defaults: {text}"));
+                warnings.push(format!("retry budget '{name}' works on its defaults: {text}"));
             }
             let settings: RetryBudgetConfig = config.budget_settings(name);
-            RetryBudget::with_clock(declared.unwrap_or(name), settings, self.clock.clone())
-        })
+            let name = declared.unwrap_or(name);
+            let made = RetryBudget::with_clock(name, settings, self.clock.clone());
+            if let Some(budget) = self.budgets.insert(made, || !self.is_in_force(&in_force)) {
+                return budget;
+            }
+        }
     }
 
-    /// Makes what a configuration declares, and reconfigures what is there.
-    pub(super) fn adopt_budgets(&self, config: &Config) {
+    /// The configuration that settings stand for, with the budget that they name, which is made if it
+    /// is not there. What there is to warn of is returned: a lock may be held now.
+    pub(super) fn config_of<T: Managed>(&self, settings: Settings) -> (T::Config, Vec<String>) {
+        let mut warnings = Vec::new();
+        let settings =
+            settings.with_budget(|budget| self.find_or_make_budget(budget, &mut warnings));
+        (T::from_settings(&settings).unwrap_or_default(), warnings)
+    }
+
+    /// Makes what a configuration declares, and reconfigures what is there where it says something
+    /// else; tells what that is.
+    pub(super) fn adopt_budgets(&self, before: &Config, after: &Config) -> Vec<Change> {
+        let mut changes = Vec::new();
         for budget in self.budgets.all() {
-            budget.reconfigure(config.budget_settings(budget.name()));
+            let of_budget = budget_changes(before, after, budget.name());
+            if !of_budget.is_empty() {
+                budget.reconfigure(after.budget_settings(budget.name()));
+                changes.extend(of_budget);
+            }
         }
-        for name in config.retry_budgets() {
-            self.budget(name);
+        for name in after.retry_budgets() {
+            if self.budgets.find(name).is_none() {
+                changes.extend(budget_changes(before, after, name));
+                // It is declared: there is nothing to warn of.
+                self.find_or_make_budget(name, &mut Vec::new());
+            }
         }
+        changes
     }
 
     /// The names of those in use, which includes every declared one.
     pub(super) fn budget_names(&self) -> Vec<String> {
         self.budgets.all().iter().map(|budget| budget.name().to_owned()).collect()
     }
+}
+
+fn budget_changes(before: &Config, after: &Config, name: &str) -> Vec<Change> {
+    let set = |value: &Value, origin: &Origin| Some((value.clone(), origin.clone()));
+    let both = before.effective_budget(name).zip(after.effective_budget(name));
+    both.filter(|((_, old, _), (_, new, _))| old != new)
+        .map(|((path, old, old_origin), (_, new, new_origin))| Change {
+            path,
+            old: set(&old, &old_origin),
+            new: set(&new, &new_origin),
+        })
+        .collect()
 }

@@ -8,8 +8,8 @@ use crate::config::{Origin, one_line, shorten};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Reload {
-    /// Every setting of an instance that has another value now, by pattern and name. Instances are
-    /// those that are declared or in use; a value that has only moved to another line is no change.
+    /// Every setting of an instance or a retry budget that has another value now, by pattern and name,
+    /// of those that are declared or in use; a value that has only moved to another line is no change.
     pub changes: Vec<Change>,
 }
 

@@ -78,23 +78,19 @@ impl InForce {
             .unwrap_or(name)
     }
 
-    /// The settings of an instance, raw and checked.
+    /// The settings of an instance, checked.
     ///
     /// # Errors
     ///
     /// Only what an attribute says can be wrong: the rest was checked when it was loaded.
-    pub(super) fn read<T: Managed>(
-        &self,
-        name: &str,
-    ) -> Result<(Settings, T::Config), ConfigError> {
+    pub(super) fn read<T: Managed>(&self, name: &str) -> Result<Settings, ConfigError> {
         let settings = resolve(&self.config, T::PATTERN, name)?;
-        let config = T::from_settings(&settings).map_err(ConfigError::new)?;
-        Ok((settings, config))
+        T::from_settings(&settings).map_err(ConfigError::new)?;
+        Ok(settings)
     }
 
     /// As [`read`](Self::read); an instance of which something is wrong works on its defaults.
-    pub(super) fn read_or_default<T: Managed>(&self, name: &str) -> (Settings, T::Config) {
-        self.read::<T>(name)
-            .unwrap_or_else(|_| (Settings::defaults(T::PATTERN), T::Config::default()))
+    pub(super) fn read_or_default<T: Managed>(&self, name: &str) -> Settings {
+        self.read::<T>(name).unwrap_or_else(|_| Settings::defaults(T::PATTERN))
     }
 }

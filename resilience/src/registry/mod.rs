@@ -369,14 +369,16 @@ impl Inner {
         }
         // What is wrong here came past `init`: it is reported, and the instance works on its built-in
         // defaults rather than taking the caller down.
-        let config = match in_force.read::<T>(name) {
-            Ok((_, config)) => config,
+        let (config, warnings) = match in_force.read::<T>(name) {
+            Ok(settings) => self.config_of::<T>(settings),
             Err(error) => {
-                let pattern = T::PATTERN;
-                self.warnings.add(format!("{pattern} '{name}' works on its defaults: {error}"));
-                T::Config::default()
+                let warning = format!("{} '{name}' works on its defaults: {error}", T::PATTERN);
+                (T::Config::default(), vec![warning])
             }
         };
+        for warning in warnings {
+            self.warnings.add(warning);
+        }
         T::with_clock(in_force.spelled(T::PATTERN, name).into(), config, self.clock.clone())
     }
 

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     aftermath::Aftermath,
-    config::{Config, ConfigBuilder, ConfigError, Problem, instance_path},
+    config::{Config, ConfigBuilder, ConfigError, Problem, Settings, instance_path},
     events::{MAX_EVENT_TEXT, bounded},
 };
 
@@ -22,6 +22,7 @@ use crate::{
 struct Adopted {
     changes: Vec<Change>,
     new_warnings: Vec<String>,
+    warnings_at_use: Vec<String>,
     aftermath: Vec<Aftermath>,
 }
 
@@ -38,6 +39,7 @@ impl Resilience {
     /// - Permits that were granted stay granted. A smaller bulkhead or limit takes effect as they
     ///   come back; a larger one lets in those that wait.
     /// - Calls on their way, counters and listeners stay.
+    /// - A retry budget keeps what it has counted.
     /// - An instance that is declared no more goes on with the defaults; one that is declared for
     ///   the first time is made.
     ///
@@ -214,6 +216,7 @@ impl Inner {
         self.adopt_instances(&self.time_limiters, &before, &after, &mut adopted);
         self.adopt_instances(&self.bulkheads, &before, &after, &mut adopted);
         self.adopt_instances(&self.thread_pools, &before, &after, &mut adopted);
+        adopted.changes.extend(self.adopt_budgets(&before.config, &after.config));
         adopted
     }
 
@@ -256,8 +259,10 @@ impl Inner {
         adopted: &mut Adopted,
     ) {
         for instance in instances.all() {
-            if let Some((changes, config)) = changes::<T>(before, after, instance.name()) {
+            if let Some((changes, settings)) = changes::<T>(before, after, instance.name()) {
                 adopted.changes.extend(changes);
+                let (config, warnings) = self.config_of::<T>(settings);
+                adopted.warnings_at_use.extend(warnings);
                 adopted.aftermath.push(instance.reconfigure(config));
             }
         }
@@ -274,10 +279,13 @@ impl Inner {
     }
 
     fn tell(&self, adopted: Adopted) -> Vec<Change> {
-        let Adopted { changes, new_warnings, aftermath } = adopted;
+        let Adopted { changes, new_warnings, warnings_at_use, aftermath } = adopted;
         drop(aftermath);
         for warning in &new_warnings {
             log::warning(warning);
+        }
+        for warning in warnings_at_use {
+            self.warnings.add(warning);
         }
         self.events.deliver();
         changes
@@ -312,15 +320,15 @@ fn changes<T: Managed>(
     before: &InForce,
     after: &InForce,
     name: &str,
-) -> Option<(Vec<Change>, T::Config)> {
+) -> Option<(Vec<Change>, Settings)> {
     let resolved = |in_force: &InForce| resolve(&in_force.config, T::PATTERN, name);
     if let (Ok(old), Ok(new)) = (resolved(before), resolved(after))
         && old.changes(&new).next().is_none()
     {
         return None; // most often: it is not worth to check the settings anew
     }
-    let (old, _) = before.read_or_default::<T>(name);
-    let (new, config) = after.read_or_default::<T>(name);
+    let old = before.read_or_default::<T>(name);
+    let new = after.read_or_default::<T>(name);
     let path = instance_path(T::PATTERN, after.spelled(T::PATTERN, name));
     let changes: Vec<Change> = old
         .changes(&new)
@@ -330,7 +338,7 @@ fn changes<T: Managed>(
             new: new.cloned(),
         })
         .collect();
-    (!changes.is_empty()).then_some((changes, config))
+    (!changes.is_empty()).then_some((changes, new))
 }
 
 #[cfg(all(test, feature = "tracing"))]

@@ -58,6 +58,6 @@ impl Resilience {
 }
 
 fn switch<T: Managed>(instances: &Instances<T>, in_force: &InForce) -> Vec<Aftermath> {
-    let own = |instance: &T| in_force.read_or_default::<T>(instance.name()).0.bool("enabled");
+    let own = |instance: &T| in_force.read_or_default::<T>(instance.name()).bool("enabled");
     instances.all().iter().map(|instance| instance.enable(own(instance))).collect()
 }

@@ -112,8 +112,7 @@ impl Retry {
     /// ```
     #[must_use]
     pub fn with_budget(self, budget: &RetryBudget) -> Self {
-        let config = self.config();
-        self.reconfigure(RetryConfig::clone(&config).on_budget(budget));
+        drop(self.replace_config(|config| config.clone().on_budget(budget)));
         self
     }
 
