@@ -165,7 +165,7 @@ async fn a_body_ready_in_the_poll_in_which_the_time_is_over_wins() {
 async fn results_can_be_failures_and_be_retried() {
     let five = Five::new();
     let rules = Rules::new().record_result(|n| *n == 0).retry_result(|n| *n == 0);
-    let result: Outcome = five.stack().call_with(&rules, || async { Ok(0) }).await;
+    let result: Outcome = five.stack().call_by(&rules, || async { Ok(0) }).await;
     assert_eq!(result, Ok(0));
     assert_eq!(five.breaker.metrics().failed_calls, 3);
     assert_eq!(five.retry.metrics().failed_with_retry, 1);
@@ -302,7 +302,7 @@ async fn a_panicking_rule_gives_the_probe_back() {
     let stack = Stack::builder().circuit_breaker(breaker.clone()).build();
     let rules = Rules::<u32, Failed>::new().ignore(|_| panic!("the rule panics"));
     let panicked = catch_unwind(AssertUnwindSafe(|| {
-        let mut call = pin!(stack.call_with(&rules, || async { Err(Failed) }));
+        let mut call = pin!(stack.call_by(&rules, || async { Err(Failed) }));
         let _ = poll_once(call.as_mut());
     }));
     assert!(panicked.is_err());

@@ -178,7 +178,7 @@ impl CircuitBreaker {
     /// Makes a call if the breaker permits it, and counts its outcome.
     ///
     /// An `Err` is a failure unless `record_errors` or `ignore_errors` say otherwise. The lists go
-    /// by error kinds, which only [`call_with`](Self::call_with) knows: to them, every error of this
+    /// by error kinds, which only [`call_by`](Self::call_by) knows: to them, every error of this
     /// method is of no kind, so that with a record list none is a failure.
     ///
     /// # Errors
@@ -197,7 +197,7 @@ impl CircuitBreaker {
         &self,
         future: impl Future<Output = Result<T, E>>,
     ) -> Result<T, CallError<E>> {
-        self.call_with(&Rules::new(), future).await
+        self.call_by(&Rules::new(), future).await
     }
 
     /// Like [`call`](Self::call), with rules that say which outcomes count as failures.
@@ -223,11 +223,11 @@ impl CircuitBreaker {
     /// let config = CircuitBreakerConfig::builder().ignore_errors(["io"]).build().unwrap();
     /// let breaker = CircuitBreaker::new("disk", config);
     /// let read = async { std::fs::read("/no/such/file") };
-    /// assert!(breaker.call_with(&Rules::new().kinds(), read).await.is_err());
+    /// assert!(breaker.call_by(&Rules::new().kinds(), read).await.is_err());
     /// assert_eq!(breaker.metrics().failed_calls, 0);
     /// # }
     /// ```
-    pub async fn call_with<T, E>(
+    pub async fn call_by<T, E>(
         &self,
         rules: &Rules<T, E>,
         future: impl Future<Output = Result<T, E>>,

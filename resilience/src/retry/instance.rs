@@ -154,7 +154,7 @@ impl Retry {
     where
         F: Future<Output = Result<T, E>>,
     {
-        self.call_with(&Rules::new(), operation).await
+        self.call_by(&Rules::new(), operation).await
     }
 
     /// Like [`call`](Retry::call), with rules that say which outcomes are retried.
@@ -172,7 +172,7 @@ impl Retry {
     /// # Cancel safety
     ///
     /// As [`call`](Retry::call).
-    pub async fn call_with<T, E, F>(
+    pub async fn call_by<T, E, F>(
         &self,
         rules: &Rules<T, E>,
         mut operation: impl FnMut() -> F,

@@ -56,7 +56,7 @@ impl Stack {
     where
         F: Future<Output = Result<T, E>>,
     {
-        self.call_with(&Rules::new(), operation).await
+        self.call_by(&Rules::new(), operation).await
     }
 
     /// Like [`call`](Stack::call), with rules that say which outcomes count as failures and are
@@ -73,7 +73,7 @@ impl Stack {
     /// # Cancel safety
     ///
     /// As [`call`](Stack::call).
-    pub async fn call_with<T, E, F>(
+    pub async fn call_by<T, E, F>(
         &self,
         rules: &Rules<T, E>,
         mut operation: impl FnMut() -> F,
