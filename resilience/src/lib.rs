@@ -10,6 +10,7 @@
 #[doc(hidden)]
 #[path = "private/mod.rs"]
 pub mod __private;
+mod blocking;
 pub mod bulkhead;
 mod chain;
 pub mod circuit_breaker;
@@ -24,7 +25,7 @@ pub mod rate_limiter;
 mod registry;
 pub mod retry;
 mod rules;
-mod stack;
+pub mod stack;
 mod sync;
 #[cfg(test)]
 mod test_support;

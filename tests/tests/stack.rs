@@ -63,11 +63,11 @@ impl Five {
 
     fn stack(&self) -> Stack {
         Stack::builder()
-            .bulkhead(self.bulkhead.clone())
-            .time_limiter(self.time_limiter.clone())
-            .rate_limiter(self.limiter.clone())
-            .circuit_breaker(self.breaker.clone())
             .retry(self.retry.clone())
+            .circuit_breaker(self.breaker.clone())
+            .rate_limiter(self.limiter.clone())
+            .time_limiter(self.time_limiter.clone())
+            .bulkhead(self.bulkhead.clone())
             .build()
     }
 
@@ -138,8 +138,8 @@ async fn the_time_limit_includes_the_wait_for_a_slot() {
     let _held = bulkhead.try_acquire().unwrap();
     let limit = TimeLimiterConfig::builder().timeout_duration(SECOND).build().unwrap();
     let stack = Stack::builder()
-        .bulkhead(bulkhead.clone())
         .time_limiter(TimeLimiter::new("t", limit))
+        .bulkhead(bulkhead.clone())
         .build();
     let started = tokio::time::Instant::now();
     let result: Outcome = stack.call(|| async { Ok(1) }).await;
@@ -251,8 +251,8 @@ async fn a_full_bulkhead_is_a_failure_in_time_for_the_limit_around_it() {
     let full = BulkheadConfig::builder().max_concurrent_calls(0).build().unwrap();
     let time_limiter = Five::new().time_limiter;
     let stack = Stack::builder()
-        .bulkhead(Bulkhead::new("full", full))
         .time_limiter(time_limiter.clone())
+        .bulkhead(Bulkhead::new("full", full))
         .build();
     let result: Outcome = stack.call(|| async { Ok(1) }).await;
     assert!(matches!(result, Err(CallError::Resilience(Error::BulkheadFull(_)))));

@@ -249,6 +249,60 @@ impl CircuitBreaker {
         outcome
     }
 
+    /// Makes a blocking call if the breaker permits it, and counts its outcome as
+    /// [`call`](Self::call) does. The breaker itself never waits.
+    ///
+    /// # Errors
+    ///
+    /// As [`call`](Self::call).
+    ///
+    /// # Panics
+    ///
+    /// A panic of the operation counts as a failure and goes on to the caller.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use resilience::{CircuitBreaker, CircuitBreakerConfig};
+    ///
+    /// let breaker = CircuitBreaker::new("disk", CircuitBreakerConfig::default());
+    /// assert!(breaker.call_blocking(|| std::fs::read("/no/such/file")).is_err());
+    /// assert_eq!(breaker.metrics().failed_calls, 1);
+    /// ```
+    pub fn call_blocking<T, E>(
+        &self,
+        operation: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, CallError<E>> {
+        self.call_blocking_by(&Rules::new(), operation)
+    }
+
+    /// Like [`call_blocking`](Self::call_blocking), with rules that say which outcomes count as
+    /// failures.
+    ///
+    /// # Errors
+    ///
+    /// As [`call`](Self::call).
+    ///
+    /// # Panics
+    ///
+    /// As [`call_blocking`](Self::call_blocking). A panic of a rule goes on to the caller, and nothing
+    /// is counted.
+    pub fn call_blocking_by<T, E>(
+        &self,
+        rules: &Rules<T, E>,
+        operation: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, CallError<E>> {
+        let admission = self
+            .begin(self.shared.clock.now())
+            .map_err(|refusal| CallError::Resilience(refusal.into()))?;
+        let mut call = InFlight::new(self, admission);
+        call.is_polling = true;
+        let outcome = operation().map_err(CallError::Inner);
+        call.is_polling = false;
+        call.end(rules.report(&outcome, || self.config()));
+        outcome
+    }
+
     /// Asks for permission to make one call.
     ///
     /// # Errors
