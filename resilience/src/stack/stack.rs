@@ -29,7 +29,7 @@ use crate::{Rules, error::CallError};
 pub struct Stack {
     order: Arc<Order>,
     /// For the fast path: the layers of a stack that is in the fixed order.
-    fixed: Option<Arc<Layers>>,
+    pub(super) fixed: Option<Arc<Layers>>,
 }
 
 impl Stack {
