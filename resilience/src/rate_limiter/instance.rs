@@ -771,6 +771,23 @@ mod tests {
     }
 
     #[test]
+    fn disabling_a_limiter_lets_threads_through_that_wait() {
+        let (limiter, _hand) = limiter(1, SECOND);
+        limiter.try_acquire(1).unwrap();
+        let thread = std::thread::spawn({
+            let limiter = limiter.clone();
+            move || limiter.acquire_blocking(1)
+        });
+        while limiter.waiting() == 0 {
+            std::thread::yield_now();
+        }
+        limiter.reconfigure(limiter.config().to_builder().enabled(false).build().unwrap());
+        assert_eq!(thread.join().unwrap(), Ok(()));
+        assert_eq!(limiter.waiting(), 0);
+        assert_eq!(limiter.acquire_blocking(1), Ok(()));
+    }
+
+    #[test]
     fn a_wait_that_begins_just_as_the_limiter_is_disabled_is_none() {
         let (limiter, _hand) = limiter(1, SECOND);
         limiter.try_acquire(1).unwrap();

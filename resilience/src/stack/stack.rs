@@ -243,10 +243,12 @@ impl Stack {
                 Ok(()) => pass.protect(async { operation(last).await }).await,
                 Err(refused) => Err(CallError::Resilience(refused)),
             };
-            match pass.settle(outcome, rules) {
+            // Not within the match: the outcome would be kept while the call waits.
+            let wait = match pass.settle(outcome, rules) {
                 ControlFlow::Break(result) => return result,
-                ControlFlow::Continue(wait) => pass.back_off(wait).await,
-            }
+                ControlFlow::Continue(wait) => wait,
+            };
+            pass.back_off(wait).await;
         }
     }
 }
