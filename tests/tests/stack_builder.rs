@@ -50,7 +50,7 @@ async fn the_first_layer_is_the_outermost() {
 
 #[tokio::test(start_paused = true)]
 async fn a_time_limit_outside_of_the_retry_cuts_the_retries_short() {
-    let (whole, attempt) = (time_limiter(5 * SECOND), time_limiter(2 * SECOND));
+    let (whole, attempt) = (time_limiter(4 * SECOND), time_limiter(2 * SECOND));
     let stack = Stack::builder()
         .time_limiter(whole.clone())
         .retry(retry(9))
@@ -61,8 +61,8 @@ async fn a_time_limit_outside_of_the_retry_cuts_the_retries_short() {
     let Err(CallError::Resilience(Error::TimedOut(timed_out))) = outcome else {
         panic!("{outcome:?}")
     };
-    assert_eq!(timed_out.limit(), 5 * SECOND);
-    assert_eq!(started.elapsed(), 5 * SECOND);
+    assert_eq!(timed_out.limit(), 4 * SECOND);
+    assert_eq!(started.elapsed(), 4 * SECOND);
     assert_eq!((whole.metrics().timeout, attempt.metrics().timeout), (1, 1));
 }
 

@@ -238,7 +238,9 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
 async fn run(plans: &[Plan], calls: &[Call], by_hand: bool) -> (Vec<String>, Vec<String>) {
     let log = Log::new();
     let layers = layers(plans);
-    layers.iter().for_each(|layer| log.listen_to(layer));
+    for layer in &layers {
+        log.listen_to(layer);
+    }
     let mut tasks = JoinSet::new();
     for (number, call) in calls.iter().cloned().enumerate() {
         let (log, layers) = (log.clone(), layers.clone());
@@ -286,7 +288,9 @@ async fn run(plans: &[Plan], calls: &[Call], by_hand: bool) -> (Vec<String>, Vec
 fn run_at_once(plans: &[Plan], ends: &[End], blocking: bool) -> (Vec<String>, Vec<String>) {
     let log = Log::new();
     let layers = layers(plans);
-    layers.iter().for_each(|layer| log.listen_to(layer));
+    for layer in &layers {
+        log.listen_to(layer);
+    }
     let stack = stack(&layers);
     for _ in 0..4 {
         let mut ends = ends.iter().cycle();

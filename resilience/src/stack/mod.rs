@@ -22,6 +22,13 @@
 //! Where a stack follows the fixed order, or leaves some of its layers out, a call allocates nothing. In
 //! any other order it allocates a small list, and a box for every time limit and every wait.
 //!
+//! # Blocking callers
+//!
+//! [`Stack::call_blocking`] and the blocking methods of the instances park their thread where async
+//! ones would wait, and wait in the same queues. They need no runtime, and must not be called by
+//! tasks of one. Their waits go by the instance's clock: the hand of a [manual](crate::Clock::manual)
+//! one wakes them. On tokio's paused clock they wait until a test moves it.
+//!
 //! # Events and metrics
 //!
 //! A stack uses the instances that annotated functions use; they count and tell the same, whichever

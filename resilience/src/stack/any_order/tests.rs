@@ -99,7 +99,7 @@ impl Log {
         let log = self.clone();
         events
             .subscribe(move |event| {
-                log.note(&format!("{} {}", event.instance(), event.type_name()))
+                log.note(&format!("{} {}", event.instance(), event.type_name()));
             })
             .forever();
     }
