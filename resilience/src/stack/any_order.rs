@@ -87,7 +87,7 @@ where
             // Asked after the body and the waits: what succeeds in the same poll wins.
             let cut = match &inwards {
                 Poll::Ready(Ok(_)) => None,
-                Poll::Ready(Err(_)) => this.levels.cut_by_shared_time(),
+                Poll::Ready(Err(_)) => this.levels.cut_by_due(),
                 Poll::Pending => match this.levels.cut(cx) {
                     None => return Poll::Pending,
                     cut => cut,

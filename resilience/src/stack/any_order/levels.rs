@@ -7,7 +7,7 @@ use std::{
 
 use super::super::layer::{Layer, Order};
 use crate::{
-    Rules, Sleep, bulkhead,
+    Rules, Sleep, TimeLimiter, bulkhead,
     circuit_breaker::{Admission, Report},
     context::{self, Context as CallContext, Due},
     error::{CallError, Error, TimedOut},
@@ -27,7 +27,7 @@ pub(super) struct Levels<'c> {
     pub(super) in_body: bool,
     /// The deadline around the call, if there is one.
     due: Option<Due>,
-    /// The wait for it, once something waits.
+    /// The wait for it, once something in an attempt waits.
     until_due: Option<Pin<Box<Countdown>>>,
     /// What calls further down are told while the body runs.
     published: Option<CallContext>,
@@ -120,8 +120,10 @@ impl<'c> Levels<'c> {
         };
         Poll::Ready(match waited {
             Ok(held) => {
-                let had_its_turn = matches!(std::mem::replace(innermost, held), Held::Turn(_));
-                if had_its_turn { self.in_time().map(|_| ()) } else { Ok(()) }
+                // With a slot the body is asked in any case: a success wins.
+                let has_slot = matches!(held, Held::Slot(_));
+                *innermost = held;
+                if has_slot { Ok(()) } else { self.in_time().map(|_| ()) }
             }
             Err(refusal) => {
                 self.held.pop();
@@ -206,6 +208,10 @@ impl<'c> Levels<'c> {
         if expired.is_some() {
             return expired;
         }
+        if matches!(self.held.last(), Some(Held::BackOff(..) | Held::Turn(_))) {
+            // These waits end before the deadline, or they do not begin.
+            return None;
+        }
         let due = self.due.as_ref()?;
         let until_due = self
             .until_due
@@ -219,28 +225,38 @@ impl<'c> Levels<'c> {
     ///
     /// Of all that wait for it nobody knows who is woken first, so the time is read and not left to
     /// the timer, as in [`Protect`](super::super::Protect).
-    pub(super) fn cut_by_shared_time(&mut self) -> Option<Cut> {
-        if self.due.is_none() && !self.order.deadline {
+    fn cut_by_shared_time(&mut self) -> Option<Cut> {
+        let by_deadline = self.cut_by_due();
+        if by_deadline.is_some() || !self.order.deadline {
+            return by_deadline;
+        }
+        let (level, limiter, countdown) = self.first_limit()?;
+        let over = countdown.end() <= self.order.clock.now();
+        over.then(|| Cut { level, error: limiter.expire(countdown.limit()) })
+    }
+
+    /// Whether the deadline around the call is over, and before any time limit of the call's own.
+    pub(super) fn cut_by_due(&mut self) -> Option<Cut> {
+        let due = self.due.as_ref()?;
+        if !due.is_over(self.order.clock.now())
+            || self.first_limit().is_some_and(|(.., countdown)| countdown.end() <= due.at())
+        {
             return None;
         }
-        let now = self.order.clock.now();
-        let levels = self.order.layers.iter().zip(&self.held).enumerate();
-        let limits = levels.rev().filter_map(|(level, (layer, held))| match (layer, held) {
+        let error = due.exceeded();
+        Some(self.cut_by_deadline(error))
+    }
+
+    /// The time limit that ends first, the inner one of two that end together.
+    fn first_limit(&self) -> Option<(usize, &TimeLimiter, &Countdown)> {
+        let levels = self.order.layers.iter().zip(&self.held).enumerate().rev();
+        let limits = levels.filter_map(|(level, (layer, held))| match (layer, held) {
             (Layer::TimeLimiter(limiter), Held::Countdown(countdown)) => {
-                Some((level, limiter, countdown))
+                Some((level, limiter, &**countdown))
             }
             _ => None,
         });
-        let first = limits.min_by_key(|(.., countdown)| countdown.end());
-        if let Some(due) = &self.due
-            && first.is_none_or(|(.., countdown)| due.at() < countdown.end())
-        {
-            let error = due.is_over(now).then(|| due.exceeded())?;
-            return Some(self.cut_by_deadline(error));
-        }
-        let (level, limiter, countdown) = first?;
-        let over = self.order.deadline && countdown.end() <= now;
-        over.then(|| Cut { level, error: limiter.expire(countdown.limit()) })
+        limits.min_by_key(|(.., countdown)| countdown.end())
     }
 
     /// The deadline around the call cuts what is innermost: all layers see the timeout.
@@ -263,6 +279,7 @@ impl<'c> Levels<'c> {
                         ControlFlow::Continue(wait) => {
                             let sleep = (!wait.is_zero()).then(|| retry.clock().sleep(wait));
                             self.held[level] = Held::BackOff(progress.clone(), sleep.map(Box::pin));
+                            self.until_due = None;
                             return ControlFlow::Continue(());
                         }
                     }
@@ -275,7 +292,18 @@ impl<'c> Levels<'c> {
                     self.held[level] = Held::Nothing;
                     breaker.end(admission, report, self.order.clock.now());
                 }
-                (Layer::TimeLimiter(limiter), Held::Countdown(_)) => limiter.end(outcome.is_ok()),
+                (Layer::TimeLimiter(limiter), Held::Countdown(countdown)) => {
+                    // An error then tells most likely of that: calls further down know the time too.
+                    let is_timeout = outcome.is_err()
+                        && self.order.deadline
+                        && countdown.end() <= self.order.clock.now();
+                    if is_timeout {
+                        let timed_out = limiter.expire(countdown.limit());
+                        outcome = Err(CallError::Resilience(timed_out.into()));
+                    } else {
+                        limiter.end(outcome.is_ok());
+                    }
+                }
                 _ => {}
             }
             self.held.pop();

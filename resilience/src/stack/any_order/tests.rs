@@ -6,7 +6,10 @@ use std::{
 };
 
 use proptest::prelude::*;
-use tokio::{task::JoinSet, time::Instant};
+use tokio::{
+    task::JoinSet,
+    time::{Instant, timeout},
+};
 
 use crate::{
     Bulkhead, BulkheadConfig, CallError, CircuitBreaker, CircuitBreakerConfig, ErrorKind,
@@ -39,6 +42,8 @@ struct Call {
     starts: u64,
     attempts: Vec<(u64, End)>,
     dropped_after: u64,
+    /// The deadline that it is under.
+    deadline: Option<u64>,
 }
 
 /// The settings that a case varies; a layer without is left out.
@@ -49,6 +54,9 @@ struct Settings {
     limit: Option<(u32, u64)>,
     time: Option<u64>,
     slots: Option<(u32, u64)>,
+    /// Whether calls further down learn of the time; and what a retry's attempts may take together.
+    deadline: bool,
+    total: Option<u64>,
 }
 
 fn calls() -> impl Strategy<Value = Vec<Call>> {
@@ -58,8 +66,15 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
         1 => Just(End::Panic),
     ];
     let attempts = prop::collection::vec((0..40u64, end), 1..4);
-    let call = (0..60u64, attempts, prop_oneof![Just(1_000_000), 0..60u64])
-        .prop_map(|(starts, attempts, dropped_after)| Call { starts, attempts, dropped_after });
+    let dropped_after = prop_oneof![Just(1_000_000), 0..60u64];
+    let call = (0..60u64, attempts, dropped_after, prop::option::of(0..60u64)).prop_map(
+        |(starts, attempts, dropped_after, deadline)| Call {
+            starts,
+            attempts,
+            dropped_after,
+            deadline,
+        },
+    );
     prop::collection::vec(call, 1..8)
 }
 
@@ -67,13 +82,16 @@ fn settings() -> impl Strategy<Value = Settings> {
     let attempts = prop::option::of((1..4u32, 0..15u64));
     let limit = prop::option::of((1..3u32, 0..40u64));
     let slots = prop::option::of((0..3u32, 0..40u64));
-    (attempts, prop::option::of(1..4u32), limit, prop::option::of(1..50u64), slots).prop_map(
-        |(attempts, breaker, limit, time, slots)| Settings {
+    let time = (prop::option::of(1..50u64), any::<bool>(), prop::option::of(1..60u64));
+    (attempts, prop::option::of(1..4u32), limit, time, slots).prop_map(
+        |(attempts, breaker, limit, (time, deadline, total), slots)| Settings {
             attempts,
             breaker,
             limit,
             time,
             slots,
+            deadline,
+            total,
         },
     )
 }
@@ -106,6 +124,14 @@ impl Log {
 }
 
 impl Settings {
+    fn has_layers(&self) -> bool {
+        self.attempts.is_some()
+            || self.breaker.is_some()
+            || self.limit.is_some()
+            || self.time.is_some()
+            || self.slots.is_some()
+    }
+
     /// The stack, and what tells the metrics of its instances.
     fn stack(&self, log: &Log) -> (Stack, Box<dyn Fn() -> String>) {
         let mut builder = Stack::builder();
@@ -120,6 +146,10 @@ impl Settings {
         }
         if let Some((attempts, wait)) = self.attempts {
             let config = RetryConfig::builder().max_attempts(attempts).wait_duration(millis(wait));
+            let config = match self.total {
+                Some(total) => config.total_timeout(millis(total)),
+                None => config,
+            };
             layer!(retry, Retry::new("retry", config.build().expect("in range")));
         }
         if let Some(window) = self.breaker {
@@ -150,6 +180,7 @@ impl Settings {
             layer!(bulkhead, Bulkhead::new("bulkhead", config.build().expect("in range")));
         }
         let metrics = move || metrics.iter().map(|tell| tell()).collect();
+        let builder = if self.deadline { builder.deadline() } else { builder };
         (builder.build(), Box::new(metrics))
     }
 }
@@ -174,7 +205,7 @@ async fn run(settings: &Settings, calls: &[Call], fast: bool) -> (Vec<String>, S
             let attempt = |last| {
                 last_seen.push(last);
                 let (lasts, end) = attempts.next().expect("a cycle");
-                log.note(&format!("{number} runs"));
+                log.note(&format!("{number} runs under {:?}", crate::deadline()));
                 async move {
                     if lasts > 0 {
                         tokio::time::sleep(millis(lasts)).await;
@@ -186,9 +217,12 @@ async fn run(settings: &Settings, calls: &[Call], fast: bool) -> (Vec<String>, S
                     }
                 }
             };
-            let result =
-                tokio::time::timeout(millis(call.dropped_after), stack.run(&rules, attempt)).await;
-            let result = result.map(|result: Result<u32, CallError<Declined>>| result);
+            let call_limit = millis(call.dropped_after);
+            let made = stack.run(&rules, attempt);
+            let result: Result<Result<u32, CallError<Declined>>, _> = match call.deadline {
+                None => timeout(call_limit, made).await,
+                Some(left) => timeout(call_limit, crate::with_deadline(millis(left), made)).await,
+            };
             log.note(&format!("{number} {result:?} {last_seen:?}"));
         });
     }
@@ -211,6 +245,7 @@ fn paused<R>(future: impl Future<Output = R>) -> R {
 proptest! {
     #[test]
     fn off_the_fast_path_the_fixed_order_is_the_same(settings in settings(), calls in calls()) {
+        prop_assume!(settings.has_layers(), "the call itself is always on the fast path");
         let [fast, slow] = [true, false].map(|fast| paused(run(&settings, &calls, fast)));
         prop_assert_eq!(fast, slow);
     }
