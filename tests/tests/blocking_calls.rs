@@ -264,3 +264,33 @@ fn a_blocking_stack_with_a_time_limiter_says_what_to_do_instead() {
     let stack = Stack::builder().time_limiter(limit).build();
     let _: Outcome = stack.call_blocking(|| Ok(1));
 }
+
+#[tokio::test]
+async fn a_blocking_stack_keeps_to_a_deadline() {
+    let retry = RetryConfig::builder().wait_duration(60 * SECOND).build().unwrap();
+    let retry = Retry::new("r", retry);
+    let bulkhead = BulkheadConfig::builder()
+        .max_concurrent_calls(1)
+        .max_wait_duration(60 * SECOND)
+        .build()
+        .unwrap();
+    let bulkhead = Bulkhead::new("b", bulkhead);
+    let stack = Stack::builder().retry(retry.clone()).bulkhead(bulkhead.clone()).build();
+    let call = |left, fails: fn() -> Result<u32, Failed>| {
+        let stack = stack.clone();
+        resilience::with_deadline(left, async move { stack.call_blocking(fails) })
+    };
+
+    let too_late = call(Duration::ZERO, || panic!("nobody is asked")).await;
+    assert!(matches!(too_late, Err(CallError::Resilience(Error::TimedOut(_)))));
+    assert_eq!((retry.metrics().total_calls, bulkhead.metrics().permitted), (0, 0));
+
+    let no_time_for_another = call(SECOND, || Err(Failed)).await;
+    assert_eq!(no_time_for_another, Err(CallError::Inner(Failed)));
+    assert_eq!(bulkhead.metrics().permitted, 1);
+
+    let _held = bulkhead.acquire_blocking().unwrap();
+    let cut = call(Duration::from_millis(1), || panic!("nobody is asked")).await;
+    assert!(matches!(cut, Err(CallError::Resilience(Error::TimedOut(_)))));
+    assert_eq!((bulkhead.waiting(), bulkhead.metrics().cancelled), (0, 1));
+}

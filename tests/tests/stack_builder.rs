@@ -216,3 +216,50 @@ fn a_call_takes_at_least_one_permission() {
         .rate_limiter(RateLimiter::new("l", RateLimiterConfig::default()))
         .permits(0);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_deadline_cuts_a_call_in_any_order_and_every_breaker_around_counts_it() {
+    let breakers =
+        ["outer", "inner"].map(|name| CircuitBreaker::new(name, CircuitBreakerConfig::default()));
+    let (limit, bulkhead) = (time_limiter(9 * SECOND), bulkhead());
+    let [outer, inner] = breakers.clone();
+    let stack = Stack::builder()
+        .time_limiter(limit.clone())
+        .circuit_breaker(outer)
+        .retry(retry(3))
+        .bulkhead(bulkhead.clone())
+        .circuit_breaker(inner)
+        .build();
+    let started = tokio::time::Instant::now();
+    let call = stack.call(std::future::pending);
+    let outcome: Outcome = resilience::with_deadline(2 * SECOND, call).await;
+    let Err(CallError::Resilience(Error::TimedOut(timed_out))) = outcome else {
+        panic!("{outcome:?}")
+    };
+    assert!(timed_out.is_deadline());
+    assert_eq!(started.elapsed(), 2 * SECOND);
+    for breaker in breakers {
+        assert_eq!(breaker.metrics().totals.failed, 1, "{breaker:?}");
+    }
+    assert_eq!(limit.metrics(), resilience::time_limiter::TimeLimiterMetrics::default());
+    assert_eq!(bulkhead.available_concurrent_calls(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_further_down_learn_of_the_first_end_in_any_order() {
+    let stack = Stack::builder()
+        .time_limiter(time_limiter(5 * SECOND))
+        .retry(retry(3))
+        .time_limiter(time_limiter(2 * SECOND))
+        .deadline()
+        .build();
+    let mut told = Vec::new();
+    let outcome: Outcome = stack
+        .call(|| {
+            told.push(resilience::deadline());
+            std::future::pending()
+        })
+        .await;
+    assert!(outcome.is_err());
+    assert_eq!(told, [Some(2 * SECOND), Some(2 * SECOND)], "5 s are over in the second attempt");
+}
