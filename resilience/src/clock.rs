@@ -93,6 +93,11 @@ impl Clock {
         }
     }
 
+    /// For a manual clock: what a thread waits on for its hand to reach `due`.
+    pub(crate) fn wait_for_hand(&self, due: u64) -> Option<ManualSleep> {
+        Some(ManualSleep { hand: self.manual.clone()?, due, id: None })
+    }
+
     /// Waits until `duration` has passed on this clock.
     ///
     /// # Panics
@@ -185,7 +190,7 @@ pin_project_lite::pin_project! {
     }
 }
 
-struct ManualSleep {
+pub(crate) struct ManualSleep {
     hand: ManualClock,
     due: u64,
     id: Option<u64>,
@@ -209,7 +214,7 @@ impl fmt::Debug for Sleep {
 }
 
 impl ManualSleep {
-    fn poll(&mut self, cx: &Context<'_>) -> Poll<()> {
+    pub(crate) fn poll(&mut self, cx: &Context<'_>) -> Poll<()> {
         let mut manual = self.hand.inner.lock();
         if manual.now >= self.due {
             return Poll::Ready(());

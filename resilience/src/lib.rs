@@ -11,6 +11,7 @@
 #[path = "private/mod.rs"]
 pub mod __private;
 mod aftermath;
+mod blocking;
 pub mod bulkhead;
 mod chain;
 pub mod circuit_breaker;
@@ -25,7 +26,7 @@ pub mod rate_limiter;
 mod registry;
 pub mod retry;
 mod rules;
-mod stack;
+pub mod stack;
 mod sync;
 #[cfg(test)]
 mod test_support;

@@ -37,7 +37,7 @@ pub struct Facts<'e> {
 /// let breaker = CircuitBreaker::new("payment", CircuitBreakerConfig::default());
 /// let stack = Stack::builder().circuit_breaker(breaker.clone()).build();
 /// let rules = Rules::new().ignore(|error| *error == PayError::Declined);
-/// let declined = stack.call_with(&rules, || async { Err::<(), _>(PayError::Declined) }).await;
+/// let declined = stack.call_by(&rules, || async { Err::<(), _>(PayError::Declined) }).await;
 /// assert!(declined.is_err());
 /// assert_eq!(breaker.metrics().failed_calls, 0);
 /// # }

@@ -180,7 +180,7 @@ async fn an_unwanted_result_without_budget_ends_as_one_without_attempts() {
     for fails in [false, true] {
         let config = RetryConfig::builder().fail_after_max_attempts(fails).build().unwrap();
         let retry = Retry::new("r", config).with_budget(&budget);
-        let outcome: Outcome = retry.call_with(&rules, || async { Ok(0) }).await;
+        let outcome: Outcome = retry.call_by(&rules, || async { Ok(0) }).await;
         match outcome {
             Ok(0) => assert!(!fails),
             Err(CallError::Resilience(Error::MaxRetriesExceeded(error))) => {
@@ -258,7 +258,7 @@ async fn the_total_timeout_counts_from_the_first_poll_and_cuts_no_attempt_short(
 async fn a_hint_to_wait_longer_than_there_is_time_ends_the_call() {
     let rules: Rules<u32, &str> = Rules::new().retry_after(|_: &&str| Some(SECOND * 20));
     let start = tokio::time::Instant::now();
-    let outcome = bounded(SECOND * 10, SECOND).call_with(&rules, || async { Err("busy") }).await;
+    let outcome = bounded(SECOND * 10, SECOND).call_by(&rules, || async { Err("busy") }).await;
     assert_eq!(outcome, Err(CallError::Inner("busy")));
     assert_eq!(start.elapsed(), Duration::ZERO);
 }

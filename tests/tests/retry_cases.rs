@@ -135,7 +135,7 @@ async fn d15_an_open_breaker_ends_the_retry_at_once_unless_the_configuration_say
     let retry = Retry::new("r", config);
     let rules = Rules::new().retry_if(|_: &Failed| true);
     let stack = Stack::builder().retry(retry.clone()).circuit_breaker(breaker()).build();
-    assert!(stack.call_with(&rules, fails).await.is_err());
+    assert!(stack.call_by(&rules, fails).await.is_err());
     assert_eq!(backend.load(Ordering::Relaxed), 2);
     assert_eq!(retry.metrics().total_calls, 5);
 }
@@ -150,7 +150,7 @@ async fn d20_a_hint_of_an_hour_waits_no_longer_than_the_bound() {
         let rules = Rules::new().retry_after(|_: &Failed| {
             Some(Duration::from_secs(ASKED.load(Ordering::Relaxed).into()))
         });
-        assert!(retry.call_with(&rules, || async { Err::<(), _>(Failed) }).await.is_err());
+        assert!(retry.call_by(&rules, || async { Err::<(), _>(Failed) }).await.is_err());
         assert_eq!(started.elapsed(), Duration::from_secs(waited));
     }
 }
@@ -220,7 +220,7 @@ async fn d25_d26_running_out_on_results_is_told_as_an_error_and_returns_the_last
         });
         let rules = Rules::new().retry_result(|n: &u32| *n == 0);
         let result: Result<u32, CallError<Failed>> =
-            retry.call_with(&rules, || async { Ok(0) }).await;
+            retry.call_by(&rules, || async { Ok(0) }).await;
         if fail {
             let Err(CallError::Resilience(error)) = result else { panic!("{result:?}") };
             assert_eq!(error.to_string(), "Retry 'r' has exhausted all attempts (3)");

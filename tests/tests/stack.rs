@@ -63,11 +63,11 @@ impl Five {
 
     fn stack(&self) -> Stack {
         Stack::builder()
-            .bulkhead(self.bulkhead.clone())
-            .time_limiter(self.time_limiter.clone())
-            .rate_limiter(self.limiter.clone())
-            .circuit_breaker(self.breaker.clone())
             .retry(self.retry.clone())
+            .circuit_breaker(self.breaker.clone())
+            .rate_limiter(self.limiter.clone())
+            .time_limiter(self.time_limiter.clone())
+            .bulkhead(self.bulkhead.clone())
             .build()
     }
 
@@ -138,8 +138,8 @@ async fn the_time_limit_includes_the_wait_for_a_slot() {
     let _held = bulkhead.try_acquire().unwrap();
     let limit = TimeLimiterConfig::builder().timeout_duration(SECOND).build().unwrap();
     let stack = Stack::builder()
-        .bulkhead(bulkhead.clone())
         .time_limiter(TimeLimiter::new("t", limit))
+        .bulkhead(bulkhead.clone())
         .build();
     let started = tokio::time::Instant::now();
     let result: Outcome = stack.call(|| async { Ok(1) }).await;
@@ -165,7 +165,7 @@ async fn a_body_ready_in_the_poll_in_which_the_time_is_over_wins() {
 async fn results_can_be_failures_and_be_retried() {
     let five = Five::new();
     let rules = Rules::new().record_result(|n| *n == 0).retry_result(|n| *n == 0);
-    let result: Outcome = five.stack().call_with(&rules, || async { Ok(0) }).await;
+    let result: Outcome = five.stack().call_by(&rules, || async { Ok(0) }).await;
     assert_eq!(result, Ok(0));
     assert_eq!(five.breaker.metrics().failed_calls, 3);
     assert_eq!(five.retry.metrics().failed_with_retry, 1);
@@ -251,8 +251,8 @@ async fn a_full_bulkhead_is_a_failure_in_time_for_the_limit_around_it() {
     let full = BulkheadConfig::builder().max_concurrent_calls(0).build().unwrap();
     let time_limiter = Five::new().time_limiter;
     let stack = Stack::builder()
-        .bulkhead(Bulkhead::new("full", full))
         .time_limiter(time_limiter.clone())
+        .bulkhead(Bulkhead::new("full", full))
         .build();
     let result: Outcome = stack.call(|| async { Ok(1) }).await;
     assert!(matches!(result, Err(CallError::Resilience(Error::BulkheadFull(_)))));
@@ -302,7 +302,7 @@ async fn a_panicking_rule_gives_the_probe_back() {
     let stack = Stack::builder().circuit_breaker(breaker.clone()).build();
     let rules = Rules::<u32, Failed>::new().ignore(|_| panic!("the rule panics"));
     let panicked = catch_unwind(AssertUnwindSafe(|| {
-        let mut call = pin!(stack.call_with(&rules, || async { Err(Failed) }));
+        let mut call = pin!(stack.call_by(&rules, || async { Err(Failed) }));
         let _ = poll_once(call.as_mut());
     }));
     assert!(panicked.is_err());

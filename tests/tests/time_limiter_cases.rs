@@ -85,8 +85,8 @@ async fn g05_the_breaker_sees_every_timeout() {
         .unwrap();
     let breaker = CircuitBreaker::new("b", config);
     let stack = Stack::builder()
-        .time_limiter(limiter("t", Duration::from_secs(1)))
         .circuit_breaker(breaker.clone())
+        .time_limiter(limiter("t", Duration::from_secs(1)))
         .build();
     for _ in 0..2 {
         let result: Outcome = stack.call(pending).await;

@@ -11,7 +11,7 @@ use super::{
     event::{BulkheadEvent, BulkheadEventKind},
     metrics::BulkheadMetrics,
     permit::Permit,
-    wait::Wait,
+    wait::{Place, Wait},
 };
 use crate::{
     BulkheadFull, CallError, Clock,
@@ -72,12 +72,15 @@ struct State {
 
 /// What became of a call that asked for a slot.
 #[derive(Debug)]
-pub(crate) enum Entry {
+pub(crate) enum Entry<W = Wait> {
     /// It has one.
     Admitted(Permit),
     /// It waits for one.
-    Queued(Wait),
+    Queued(W),
 }
+
+/// A place in the queue, and the time until which the call may keep it.
+type Queued = (Place, u64);
 
 impl Bulkhead {
     /// Makes an instance on the system clock.
@@ -182,6 +185,79 @@ impl Bulkhead {
         }
     }
 
+    /// Takes a slot, blocking the thread for up to `max_wait_duration` until there is one; no runtime
+    /// is needed. Threads and tasks wait in the same queue.
+    ///
+    /// Never call it in async code: use [`acquire`](Bulkhead::acquire) there.
+    ///
+    /// # Errors
+    ///
+    /// As [`acquire`](Bulkhead::acquire).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use resilience::{Bulkhead, BulkheadConfig};
+    ///
+    /// let config = BulkheadConfig::builder().max_concurrent_calls(1).build()?;
+    /// let bulkhead = Bulkhead::new("reports", config);
+    /// let permit = bulkhead.acquire_blocking()?;
+    /// assert!(bulkhead.acquire_blocking().is_err(), "a wait is not configured");
+    /// drop(permit);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn acquire_blocking(&self) -> Result<Permit, BulkheadFull> {
+        match self.ask(self.shared.clock.now())? {
+            Entry::Admitted(permit) => Ok(permit),
+            Entry::Queued((mut place, end)) => place.park(end).map_or_else(|| place.time_out(), Ok),
+        }
+    }
+
+    /// Like [`acquire_blocking`](Self::acquire_blocking); `None` when the wait is given up at
+    /// `deadline`.
+    pub(crate) fn acquire_blocking_before(
+        &self,
+        deadline: Option<u64>,
+    ) -> Result<Option<Permit>, BulkheadFull> {
+        let (mut place, end) = match self.ask(self.shared.clock.now())? {
+            Entry::Admitted(permit) => return Ok(Some(permit)),
+            Entry::Queued(queued) => queued,
+        };
+        match deadline {
+            Some(deadline) if deadline < end => Ok(place.park(deadline)),
+            _ => place.park(end).map_or_else(|| place.time_out(), Ok).map(Some),
+        }
+    }
+
+    /// Runs `operation` while holding a slot; blocks the thread as
+    /// [`acquire_blocking`](Bulkhead::acquire_blocking) does.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Resilience`] when the bulkhead is full, [`CallError::Inner`] when the operation
+    /// fails.
+    ///
+    /// # Panics
+    ///
+    /// When the operation panics; the slot is freed then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use resilience::{Bulkhead, BulkheadConfig};
+    ///
+    /// let bulkhead = Bulkhead::new("reports", BulkheadConfig::default());
+    /// assert_eq!(bulkhead.call_blocking(|| "7".parse::<u32>()), Ok(7));
+    /// ```
+    pub fn call_blocking<T, E>(
+        &self,
+        operation: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, CallError<E>> {
+        let _permit =
+            self.acquire_blocking().map_err(|error| CallError::Resilience(error.into()))?;
+        operation().map_err(CallError::Inner)
+    }
+
     /// Runs `future` while holding a slot.
     ///
     /// # Errors
@@ -267,6 +343,13 @@ impl Bulkhead {
 
     /// Asks for a slot at time `now`.
     pub(crate) fn begin(&self, now: u64) -> Result<Entry, BulkheadFull> {
+        Ok(match self.ask(now)? {
+            Entry::Admitted(permit) => Entry::Admitted(permit),
+            Entry::Queued((place, end)) => Entry::Queued(Wait::new(place, end)),
+        })
+    }
+
+    fn ask(&self, now: u64) -> Result<Entry<Queued>, BulkheadFull> {
         if !self.is_enabled() {
             return Ok(Entry::Admitted(Permit::unlimited()));
         }
@@ -281,7 +364,7 @@ impl Bulkhead {
             let id = state.engine.enqueue(None);
             drop(state);
             let end = now.saturating_add(saturating_nanos(max_wait));
-            return Ok(Entry::Queued(Wait::new(self.clone(), id, end)));
+            return Ok(Entry::Queued((Place::new(self.clone(), id), end)));
         }
         state.count_entry(admitted);
         let events = &self.shared.events;

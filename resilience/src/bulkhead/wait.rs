@@ -5,7 +5,7 @@ use std::{
 };
 
 use super::{instance::Bulkhead, permit::Permit};
-use crate::{BulkheadFull, clock::Sleep};
+use crate::{BulkheadFull, blocking, clock::Sleep};
 
 pin_project_lite::pin_project! {
     /// Waits in the queue for a slot.
@@ -24,7 +24,7 @@ pin_project_lite::pin_project! {
 
 /// A place in the queue that is given up unless it ends with an answer.
 #[derive(Debug)]
-struct Place {
+pub(super) struct Place {
     bulkhead: Bulkhead,
     id: u64,
     answered: bool,
@@ -32,9 +32,8 @@ struct Place {
 
 impl Wait {
     /// Waits until `end` on the bulkhead's clock.
-    pub(super) fn new(bulkhead: Bulkhead, id: u64, end: u64) -> Self {
-        // The place comes first: it must be given up when there is no runtime to sleep in.
-        let place = Place { bulkhead, id, answered: false };
+    pub(super) fn new(place: Place, end: u64) -> Self {
+        // The place is there first: it must be given up when there is no runtime to sleep in.
         let sleep = place.bulkhead.clock().sleep_until(end);
         Self { place, sleep }
     }
@@ -46,15 +45,35 @@ impl Future for Wait {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         let place = this.place;
-        let answer = match place.bulkhead.poll_place(place.id, cx.waker().clone()) {
-            Poll::Ready(permit) => Ok(permit),
-            Poll::Pending => {
-                ready!(this.sleep.poll(cx));
-                place.bulkhead.time_out(place.id)
-            }
-        };
-        place.answered = true;
-        Poll::Ready(answer)
+        if let Poll::Ready(permit) = place.poll(cx) {
+            return Poll::Ready(Ok(permit));
+        }
+        ready!(this.sleep.poll(cx));
+        Poll::Ready(place.time_out())
+    }
+}
+
+impl Place {
+    pub(super) fn new(bulkhead: Bulkhead, id: u64) -> Self {
+        Self { bulkhead, id, answered: false }
+    }
+
+    /// Blocks the thread until the slot is there, or until `end`: `None` then.
+    pub(super) fn park(&mut self, end: u64) -> Option<Permit> {
+        let clock = self.bulkhead.clock().clone();
+        blocking::park(&clock, end, |cx| self.poll(cx))
+    }
+
+    fn poll(&mut self, cx: &Context<'_>) -> Poll<Permit> {
+        let permit = ready!(self.bulkhead.poll_place(self.id, cx.waker().clone()));
+        self.answered = true;
+        Poll::Ready(permit)
+    }
+
+    pub(super) fn time_out(&mut self) -> Result<Permit, BulkheadFull> {
+        let answer = self.bulkhead.time_out(self.id);
+        self.answered = true;
+        answer
     }
 }
 

@@ -179,7 +179,7 @@ impl CircuitBreaker {
     /// Makes a call if the breaker permits it, and counts its outcome.
     ///
     /// An `Err` is a failure unless `record_errors` or `ignore_errors` say otherwise. The lists go
-    /// by error kinds, which only [`call_with`](Self::call_with) knows: to them, every error of this
+    /// by error kinds, which only [`call_by`](Self::call_by) knows: to them, every error of this
     /// method is of no kind, so that with a record list none is a failure.
     ///
     /// # Errors
@@ -198,7 +198,7 @@ impl CircuitBreaker {
         &self,
         future: impl Future<Output = Result<T, E>>,
     ) -> Result<T, CallError<E>> {
-        self.call_with(&Rules::new(), future).await
+        self.call_by(&Rules::new(), future).await
     }
 
     /// Like [`call`](Self::call), with rules that say which outcomes count as failures.
@@ -224,11 +224,11 @@ impl CircuitBreaker {
     /// let config = CircuitBreakerConfig::builder().ignore_errors(["io"]).build().unwrap();
     /// let breaker = CircuitBreaker::new("disk", config);
     /// let read = async { std::fs::read("/no/such/file") };
-    /// assert!(breaker.call_with(&Rules::new().kinds(), read).await.is_err());
+    /// assert!(breaker.call_by(&Rules::new().kinds(), read).await.is_err());
     /// assert_eq!(breaker.metrics().failed_calls, 0);
     /// # }
     /// ```
-    pub async fn call_with<T, E>(
+    pub async fn call_by<T, E>(
         &self,
         rules: &Rules<T, E>,
         future: impl Future<Output = Result<T, E>>,
@@ -246,6 +246,60 @@ impl CircuitBreaker {
         })
         .await
         .map_err(CallError::Inner);
+        call.end(rules.report(&outcome, || self.config()));
+        outcome
+    }
+
+    /// Makes a blocking call if the breaker permits it, and counts its outcome as
+    /// [`call`](Self::call) does. The breaker itself never waits.
+    ///
+    /// # Errors
+    ///
+    /// As [`call`](Self::call).
+    ///
+    /// # Panics
+    ///
+    /// A panic of the operation counts as a failure and goes on to the caller.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use resilience::{CircuitBreaker, CircuitBreakerConfig};
+    ///
+    /// let breaker = CircuitBreaker::new("disk", CircuitBreakerConfig::default());
+    /// assert!(breaker.call_blocking(|| std::fs::read("/no/such/file")).is_err());
+    /// assert_eq!(breaker.metrics().failed_calls, 1);
+    /// ```
+    pub fn call_blocking<T, E>(
+        &self,
+        operation: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, CallError<E>> {
+        self.call_blocking_by(&Rules::new(), operation)
+    }
+
+    /// Like [`call_blocking`](Self::call_blocking), with rules that say which outcomes count as
+    /// failures.
+    ///
+    /// # Errors
+    ///
+    /// As [`call`](Self::call).
+    ///
+    /// # Panics
+    ///
+    /// As [`call_blocking`](Self::call_blocking). A panic of a rule goes on to the caller, and nothing
+    /// is counted.
+    pub fn call_blocking_by<T, E>(
+        &self,
+        rules: &Rules<T, E>,
+        operation: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, CallError<E>> {
+        let admission = self
+            .begin(self.shared.clock.now())
+            .map_err(|refusal| CallError::Resilience(refusal.into()))?;
+        let mut call = InFlight::new(self, admission);
+        call.is_polling = true;
+        let outcome = operation().map_err(CallError::Inner);
+        call.is_polling = false;
         call.end(rules.report(&outcome, || self.config()));
         outcome
     }

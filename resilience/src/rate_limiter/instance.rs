@@ -7,7 +7,7 @@ use super::{
     engine::{Decision, Engine},
     event::{RateLimiterEvent, RateLimiterEventKind},
     metrics::RateLimiterMetrics,
-    wait::{Reserved, Wait},
+    wait::{self, Reserved, Wait},
 };
 use crate::{
     CallError, Clock, RequestNotPermitted,
@@ -211,6 +211,79 @@ impl RateLimiter {
             None => Ok(()),
             Some(wait) => wait.await,
         }
+    }
+
+    /// Takes permissions, blocking the thread for up to `timeout_duration` until they are there; no
+    /// runtime is needed. Threads and tasks have their turns in one line.
+    ///
+    /// Never call it in async code: use [`acquire`](RateLimiter::acquire) there.
+    ///
+    /// # Errors
+    ///
+    /// As [`acquire`](RateLimiter::acquire).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use resilience::{RateLimiter, RateLimiterConfig};
+    ///
+    /// let config = RateLimiterConfig::builder()
+    ///     .limit_for_period(1)
+    ///     .limit_refresh_period(Duration::from_millis(1))
+    ///     .build()?;
+    /// let limiter = RateLimiter::new("reports", config);
+    /// limiter.acquire_blocking(1)?;
+    /// limiter.acquire_blocking(1)?; // a millisecond later
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn acquire_blocking(&self, permits: u32) -> Result<(), RequestNotPermitted> {
+        self.acquire_blocking_before(permits, None)
+    }
+
+    /// A wait that would not end before `deadline` is refused.
+    pub(crate) fn acquire_blocking_before(
+        &self,
+        permits: u32,
+        deadline: Option<u64>,
+    ) -> Result<(), RequestNotPermitted> {
+        if !self.is_enabled() {
+            return Ok(());
+        }
+        let now = self.shared.clock.now();
+        let longest = deadline.map_or(u64::MAX, |at| at.saturating_sub(now).saturating_sub(1));
+        if let Taken::Later(reserved, _) = self.request(permits, longest, Claim::Tied, now)? {
+            wait::park(self.clone(), reserved);
+        }
+        Ok(())
+    }
+
+    /// Runs `operation` once a permission has been taken for it; blocks the thread as
+    /// [`acquire_blocking`](RateLimiter::acquire_blocking) does.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Resilience`] when the limiter refuses, [`CallError::Inner`] when the operation
+    /// fails.
+    ///
+    /// # Panics
+    ///
+    /// When the operation panics; the permission is spent.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use resilience::{RateLimiter, RateLimiterConfig};
+    ///
+    /// let limiter = RateLimiter::new("reports", RateLimiterConfig::default());
+    /// assert_eq!(limiter.call_blocking(|| "7".parse::<u32>()), Ok(7));
+    /// ```
+    pub fn call_blocking<T, E>(
+        &self,
+        operation: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, CallError<E>> {
+        self.acquire_blocking(1).map_err(|error| CallError::Resilience(error.into()))?;
+        operation().map_err(CallError::Inner)
     }
 
     /// Takes permissions and tells how long to wait before they may be used; the caller waits.
@@ -735,6 +808,23 @@ mod tests {
         assert_eq!(count.0.load(Ordering::Relaxed), 1);
         assert_eq!(poll(wait), Poll::Ready(Ok(())));
         assert_eq!(limiter.waiting(), 0);
+    }
+
+    #[test]
+    fn disabling_a_limiter_lets_threads_through_that_wait() {
+        let (limiter, _hand) = limiter(1, SECOND);
+        limiter.try_acquire(1).unwrap();
+        let thread = std::thread::spawn({
+            let limiter = limiter.clone();
+            move || limiter.acquire_blocking(1)
+        });
+        while limiter.waiting() == 0 {
+            std::thread::yield_now();
+        }
+        limiter.reconfigure(limiter.config().to_builder().enabled(false).build().unwrap());
+        assert_eq!(thread.join().unwrap(), Ok(()));
+        assert_eq!(limiter.waiting(), 0);
+        assert_eq!(limiter.acquire_blocking(1), Ok(()));
     }
 
     #[test]

@@ -44,3 +44,5 @@ pub use config::{RateLimiterConfig, RateLimiterConfigBuilder, Refill};
 pub use event::{RateLimiterEvent, RateLimiterEventKind};
 pub use instance::RateLimiter;
 pub use metrics::RateLimiterMetrics;
+
+pub(crate) use wait::Wait;

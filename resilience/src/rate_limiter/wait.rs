@@ -1,13 +1,13 @@
 use std::{
     future::Future,
-    pin::Pin,
+    pin::{Pin, pin},
     task::{Context, Poll, ready},
 };
 
 use tokio::sync::futures::OwnedNotified;
 
 use super::{engine::Reservation, instance::RateLimiter};
-use crate::{RequestNotPermitted, clock::Sleep};
+use crate::{RequestNotPermitted, blocking, clock::Sleep};
 
 pin_project_lite::pin_project! {
     /// Waits for the turn of a call that was let in but has to wait.
@@ -61,10 +61,28 @@ impl Future for Wait {
         if !told && this.place.limiter.is_enabled() {
             ready!(this.sleep.poll(cx));
         }
-        if let Some(reserved) = this.place.reservation.take() {
-            this.place.limiter.take_turn(reserved.reservation.permits);
-        }
+        this.place.take();
         Poll::Ready(Ok(()))
+    }
+}
+
+/// Blocks the thread until the turn has come, or the limiter is disabled.
+pub(super) fn park(limiter: RateLimiter, reserved: Reserved) {
+    let mut place = Place { limiter, reservation: Some(reserved) };
+    let mut disabled = pin!(place.limiter.disabled());
+    blocking::park(place.limiter.clock(), reserved.reservation.due, |cx| {
+        let told = disabled.as_mut().poll(cx).is_ready();
+        if told || !place.limiter.is_enabled() { Poll::Ready(()) } else { Poll::Pending }
+    });
+    place.take();
+}
+
+impl Place {
+    /// Spends the permissions: the turn has come.
+    fn take(&mut self) {
+        if let Some(reserved) = self.reservation.take() {
+            self.limiter.take_turn(reserved.reservation.permits);
+        }
     }
 }
 

@@ -48,6 +48,11 @@ impl Resilience {
         SCOPE.sync_scope(self.clone(), function)
     }
 
+    /// The registry of the present scope, else the process registry: where calls find instances.
+    pub(crate) fn present() -> Self {
+        current().unwrap_or_else(super::global)
+    }
+
     /// Spawns a task that runs in this registry's scope, and under the [deadline](crate::deadline)
     /// that the caller is under.
     ///

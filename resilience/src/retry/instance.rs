@@ -6,6 +6,7 @@ use super::{
 };
 use crate::{
     aftermath::Aftermath,
+    blocking,
     clock::{Clock, saturating_nanos},
     context,
     error::{CallError, MaxRetriesExceeded},
@@ -154,7 +155,7 @@ impl Retry {
     where
         F: Future<Output = Result<T, E>>,
     {
-        self.call_with(&Rules::new(), operation).await
+        self.call_by(&Rules::new(), operation).await
     }
 
     /// Like [`call`](Retry::call), with rules that say which outcomes are retried.
@@ -172,7 +173,7 @@ impl Retry {
     /// # Cancel safety
     ///
     /// As [`call`](Retry::call).
-    pub async fn call_with<T, E, F>(
+    pub async fn call_by<T, E, F>(
         &self,
         rules: &Rules<T, E>,
         mut operation: impl FnMut() -> F,
@@ -189,6 +190,65 @@ impl Retry {
             match self.settle(&mut progress, outcome, rules) {
                 ControlFlow::Break(result) => return result,
                 ControlFlow::Continue(wait) => self.back_off(wait).await,
+            }
+        }
+    }
+
+    /// Calls `operation` until it succeeds or the attempts run out, and blocks the thread while it
+    /// waits between them; no runtime is needed.
+    ///
+    /// Never call it in async code: use [`call`](Retry::call) there.
+    ///
+    /// # Errors
+    ///
+    /// The last error of `operation`.
+    ///
+    /// # Panics
+    ///
+    /// A panic of `operation` is not retried.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use resilience::{Retry, RetryConfig};
+    ///
+    /// let config = RetryConfig::builder().wait_duration(Duration::from_millis(1)).build()?;
+    /// let retry = Retry::new("disk", config);
+    /// assert!(retry.call_blocking(|| std::fs::read("/no/such/file")).is_err());
+    /// assert_eq!(retry.metrics().failed_with_retry, 1);
+    /// # Ok::<(), resilience::ConfigError>(())
+    /// ```
+    pub fn call_blocking<T, E>(
+        &self,
+        operation: impl FnMut() -> Result<T, E>,
+    ) -> Result<T, CallError<E>> {
+        self.call_blocking_by(&Rules::new(), operation)
+    }
+
+    /// Like [`call_blocking`](Retry::call_blocking), with rules that say which outcomes are retried.
+    ///
+    /// # Errors
+    ///
+    /// As [`call_by`](Retry::call_by).
+    ///
+    /// # Panics
+    ///
+    /// As [`call_blocking`](Retry::call_blocking).
+    pub fn call_blocking_by<T, E>(
+        &self,
+        rules: &Rules<T, E>,
+        mut operation: impl FnMut() -> Result<T, E>,
+    ) -> Result<T, CallError<E>> {
+        let deadline = context::due(self.clock()).map(|due| due.at());
+        let Some(mut progress) = self.begin(deadline) else {
+            return operation().map_err(CallError::Inner);
+        };
+        loop {
+            let outcome = operation().map_err(CallError::Inner);
+            match self.settle(&mut progress, outcome, rules) {
+                ControlFlow::Break(result) => return result,
+                ControlFlow::Continue(wait) => self.back_off_blocking(wait),
             }
         }
     }
@@ -297,6 +357,10 @@ impl Retry {
         } else {
             self.shared.clock.sleep(wait).await;
         }
+    }
+
+    pub(crate) fn back_off_blocking(&self, wait: Duration) {
+        blocking::sleep(&self.shared.clock, wait);
     }
 
     pub(crate) fn reconfigure(&self, config: RetryConfig) -> Aftermath {

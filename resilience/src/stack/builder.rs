@@ -1,63 +1,150 @@
-use super::{Layers, Stack};
-use crate::{Bulkhead, CircuitBreaker, Clock, RateLimiter, Retry, TimeLimiter};
+use super::{
+    IntoInstance, Stack,
+    layer::{Layer, Order},
+};
+use crate::{Bulkhead, CircuitBreaker, RateLimiter, Resilience, Retry, TimeLimiter};
 
-/// Collects the layers of a [`Stack`]; the order of the methods plays no part.
-#[derive(Debug, Clone)]
+/// As many layers a stack can have.
+const MOST_LAYERS: usize = 8;
+
+/// Collects the layers of a [`Stack`], the outermost first: in the order in which they are written,
+/// as a call meets them.
+///
+/// A layer is an instance or the name of one, which is looked up, once, in the registry that the
+/// builder comes from: [`Resilience::stack`]'s, or for [`Stack::builder`] the present scope's, else
+/// the process registry. A stack keeps its instances also when a name is
+/// [removed](Resilience::remove) from the registry.
+///
+/// The same pattern may come more than once; there may be eight layers at most.
+///
+/// # Examples
+///
+/// A limit on the whole call around the retries, another one on each attempt:
+///
+/// ```
+/// use std::time::Duration;
+/// use resilience::{Config, Resilience, config::Format};
+///
+/// let config = "
+///     timelimiter.instances: { whole: { timeout_duration: 3s }, attempt: { timeout_duration: 1s } }
+///     retry.instances.quote: { max_attempts: 5 }";
+/// let registry = Resilience::from_config(Config::from_str(config, Format::Yaml)?)?;
+/// let stack = registry.stack().time_limiter("whole").retry("quote").time_limiter("attempt").build();
+/// # let _ = stack;
+/// # Ok::<(), resilience::ConfigError>(())
+/// ```
+#[derive(Debug, Clone, Default)]
 pub struct StackBuilder {
-    layers: Layers,
+    registry: Option<Resilience>,
+    layers: Vec<Layer>,
+    deadline: bool,
 }
 
-impl Default for StackBuilder {
-    fn default() -> Self {
-        Self { layers: Layers { permits: 1, ..Layers::default() } }
+impl Resilience {
+    /// Starts a stack of this registry's instances, which its layers may name.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use resilience::{CallError, Config, Resilience};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), resilience::ConfigError> {
+    /// let registry = Resilience::from_config(Config::default())?;
+    /// let stack = registry.stack().retry("quote").circuit_breaker("quote").build();
+    /// let quote: Result<u32, CallError<std::io::Error>> = stack.call(|| async { Ok(42) }).await;
+    /// assert_eq!(quote.unwrap(), 42);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn stack(&self) -> StackBuilder {
+        StackBuilder { registry: Some(self.clone()), ..StackBuilder::default() }
     }
 }
 
 impl StackBuilder {
-    /// Calls again what failed; the outermost layer.
+    /// Calls again what failed, through all layers that follow.
+    ///
+    /// # Panics
+    ///
+    /// When it is a name that is none; see [`Resilience::retry`].
     #[must_use]
-    pub fn retry(mut self, retry: Retry) -> Self {
-        self.layers.retry = Some(retry);
-        self
+    pub fn retry(self, retry: impl IntoInstance<Retry>) -> Self {
+        let retry = self.instance(retry);
+        self.with(Layer::Retry(retry))
     }
 
     /// Cuts off what fails too often.
+    ///
+    /// # Panics
+    ///
+    /// When it is a name that is none; see [`Resilience::circuit_breaker`].
     #[must_use]
-    pub fn circuit_breaker(mut self, breaker: CircuitBreaker) -> Self {
-        self.layers.circuit_breaker = Some(breaker);
-        self
+    pub fn circuit_breaker(self, breaker: impl IntoInstance<CircuitBreaker>) -> Self {
+        let breaker = self.instance(breaker);
+        self.with(Layer::CircuitBreaker(breaker))
     }
 
     /// Limits how many calls start in a period.
+    ///
+    /// # Panics
+    ///
+    /// When it is a name that is none; see [`Resilience::rate_limiter`].
     #[must_use]
-    pub fn rate_limiter(mut self, limiter: RateLimiter) -> Self {
-        self.layers.rate_limiter = Some(limiter);
-        self
+    pub fn rate_limiter(self, limiter: impl IntoInstance<RateLimiter>) -> Self {
+        let limiter = self.instance(limiter);
+        self.with(Layer::RateLimiter { limiter, permits: 1 })
     }
 
-    /// How many permissions a call takes of the rate limiter; 1 unless set.
+    /// How many permissions a call takes of the rate limiter before it; from 1, and 1 unless set.
+    ///
+    /// # Panics
+    ///
+    /// When the layer before it is no rate limiter, and when the number is 0.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use resilience::{RateLimiter, RateLimiterConfig, Stack};
+    ///
+    /// let limiter = RateLimiter::new("batches", RateLimiterConfig::default());
+    /// let stack = Stack::builder().rate_limiter(limiter).permits(10).build();
+    /// # let _ = stack;
+    /// ```
     #[must_use]
     pub fn permits(mut self, permits: u32) -> Self {
-        self.layers.permits = permits;
+        assert!(permits > 0, "`permits` is a whole number from 1 to 4294967295");
+        match self.layers.last_mut() {
+            Some(Layer::RateLimiter { permits: taken, .. }) => *taken = permits,
+            _ => panic!("`permits` is about the rate limiter before it: put it after one"),
+        }
         self
     }
 
-    /// Cuts short what takes too long.
+    /// Cuts short what takes too long, all layers that follow included.
+    ///
+    /// # Panics
+    ///
+    /// When it is a name that is none; see [`Resilience::time_limiter`].
     #[must_use]
-    pub fn time_limiter(mut self, limiter: TimeLimiter) -> Self {
-        self.layers.time_limiter = Some(limiter);
-        self
+    pub fn time_limiter(self, limiter: impl IntoInstance<TimeLimiter>) -> Self {
+        let limiter = self.instance(limiter);
+        self.with(Layer::TimeLimiter(limiter))
     }
 
-    /// Limits how many calls run at once; the innermost layer.
+    /// Limits how many calls run at once.
+    ///
+    /// # Panics
+    ///
+    /// When it is a name that is none; see [`Resilience::bulkhead`].
     #[must_use]
-    pub fn bulkhead(mut self, bulkhead: Bulkhead) -> Self {
-        self.layers.bulkhead = Some(bulkhead);
-        self
+    pub fn bulkhead(self, bulkhead: impl IntoInstance<Bulkhead>) -> Self {
+        let bulkhead = self.instance(bulkhead);
+        self.with(Layer::Bulkhead(bulkhead))
     }
 
     /// Lets the protected calls that the operation makes learn when its time is over: at the end of
-    /// the attempt's time limit or of the retry's `total_timeout`, whichever comes first. See
+    /// a time limit or of a retry's `total_timeout`, whichever comes first. See
     /// [`deadline`](crate::deadline) for what they make of it.
     ///
     /// # Examples
@@ -76,7 +163,7 @@ impl StackBuilder {
     /// ```
     #[must_use]
     pub fn deadline(mut self) -> Self {
-        self.layers.deadline = true;
+        self.deadline = true;
         self
     }
 
@@ -84,23 +171,25 @@ impl StackBuilder {
     ///
     /// # Panics
     ///
-    /// When instances take their time from different clocks: their times could not be compared.
-    pub fn build(mut self) -> Stack {
-        let clocks: Vec<&Clock> = [
-            self.layers.retry.as_ref().map(Retry::clock),
-            self.layers.circuit_breaker.as_ref().map(CircuitBreaker::clock),
-            self.layers.rate_limiter.as_ref().map(RateLimiter::clock),
-            self.layers.time_limiter.as_ref().map(TimeLimiter::clock),
-            self.layers.bulkhead.as_ref().map(Bulkhead::clock),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
+    /// When there are more than eight layers, and when instances take their time from different
+    /// clocks: their times could not be compared.
+    pub fn build(self) -> Stack {
+        let layers = self.layers;
+        let many = layers.len();
+        assert!(many <= MOST_LAYERS, "a stack has {MOST_LAYERS} layers at most, this one {many}");
         assert!(
-            clocks.windows(2).all(|pair| pair[0].is_same(pair[1])),
+            layers.windows(2).all(|pair| pair[0].clock().is_same(pair[1].clock())),
             "the instances of a stack must take their time from one clock"
         );
-        self.layers.clock = clocks.first().copied().cloned().unwrap_or_default();
-        Stack::new(self.layers)
+        Stack::new(Order::new(layers, self.deadline))
+    }
+
+    fn instance<I>(&self, given: impl IntoInstance<I>) -> I {
+        given.into_instance(|| self.registry.clone().unwrap_or_else(Resilience::present))
+    }
+
+    fn with(mut self, layer: Layer) -> Self {
+        self.layers.push(layer);
+        self
     }
 }

@@ -1,5 +1,6 @@
 use std::{ops::Deref, sync::Arc};
 
+use super::layer::{Layer, Order};
 use crate::{
     Bulkhead, CircuitBreaker, RateLimiter, Retry, ThreadPoolBulkhead, TimeLimiter, clock::Clock,
 };
@@ -18,6 +19,28 @@ pub(crate) struct Layers {
     /// Whether calls further down learn when this one's time is over.
     pub(crate) deadline: bool,
     pub(crate) clock: Clock,
+}
+
+impl Layers {
+    /// The layers of a stack that is in the fixed order.
+    pub(super) fn of(order: &Order) -> Self {
+        let Order { deadline, clock, .. } = order;
+        let mut layers =
+            Self { permits: 1, deadline: *deadline, clock: clock.clone(), ..Self::default() };
+        for layer in order.layers.iter().cloned() {
+            match layer {
+                Layer::Retry(retry) => layers.retry = Some(retry),
+                Layer::CircuitBreaker(breaker) => layers.circuit_breaker = Some(breaker),
+                Layer::RateLimiter { limiter, permits } => {
+                    layers.rate_limiter = Some(limiter);
+                    layers.permits = permits;
+                }
+                Layer::TimeLimiter(limiter) => layers.time_limiter = Some(limiter),
+                Layer::Bulkhead(bulkhead) => layers.bulkhead = Some(bulkhead),
+            }
+        }
+        layers
+    }
 }
 
 /// Layers that outlive a call: for ever, or for as long as the call holds them.

@@ -1,12 +1,14 @@
 use std::{fmt, ops::ControlFlow, sync::Arc};
 
-use super::{Handle, Layers, Pass, StackBuilder};
+use super::{
+    Handle, Layers, Pass, Protected, StackBuilder, any_order::AnyOrder, blocking, layer::Order,
+};
 use crate::{Rules, error::CallError};
 
-/// Several patterns around one call, composed in the fixed order
-/// retry( circuit breaker( rate limiter( time limiter( bulkhead( call ))))).
+/// Several patterns around one call, in the order in which they were stated; the [module](super)
+/// tells more.
 ///
-/// A cheap handle: clones share the same instances. Layers that were not given are left out.
+/// A cheap handle: clones share the same instances.
 ///
 /// # Examples
 ///
@@ -16,7 +18,7 @@ use crate::{Rules, error::CallError};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// let stack = Stack::builder()
-///     .retry(Retry::new("inventory", RetryConfig::default()))
+///     .retry(Retry::new("inventory", RetryConfig::default())) // around ...
 ///     .bulkhead(Bulkhead::new("inventory", BulkheadConfig::default()))
 ///     .build();
 /// let reserved: Result<u32, CallError<std::io::Error>> = stack.call(|| async { Ok(3) }).await;
@@ -25,7 +27,9 @@ use crate::{Rules, error::CallError};
 /// ```
 #[derive(Clone)]
 pub struct Stack {
-    layers: Arc<Layers>,
+    order: Arc<Order>,
+    /// For the fast path: the layers of a stack that is in the fixed order.
+    pub(super) fixed: Option<Arc<Layers>>,
 }
 
 impl Stack {
@@ -34,8 +38,16 @@ impl Stack {
         StackBuilder::default()
     }
 
-    pub(crate) fn new(layers: Layers) -> Self {
-        Self { layers: Arc::new(layers) }
+    pub(super) fn new(order: Order) -> Self {
+        let fixed = order.is_fixed().then(|| Arc::new(Layers::of(&order)));
+        Self { order: Arc::new(order), fixed }
+    }
+
+    /// The same stack off the fast path, whose behaviour must not differ.
+    #[cfg(test)]
+    pub(super) fn off_the_fast_path(mut self) -> Self {
+        self.fixed = None;
+        self
     }
 
     /// Makes a call through all layers; `operation` is called once per attempt.
@@ -46,17 +58,17 @@ impl Stack {
     ///
     /// # Panics
     ///
-    /// A panic of `operation` passes through; the circuit breaker records a failure. On the system
-    /// clock, waiting (a retry's, a limiter's, a time limit) needs a tokio runtime.
+    /// A panic of `operation` passes through; every circuit breaker around it records a failure. On
+    /// the system clock, waiting (a retry's, a limiter's, a time limit) needs a tokio runtime.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future gives back every permit; the circuit breaker records nothing.
+    /// Dropping the future gives back every permit; circuit breakers record nothing.
     pub async fn call<T, E, F>(&self, operation: impl FnMut() -> F) -> Result<T, CallError<E>>
     where
         F: Future<Output = Result<T, E>>,
     {
-        self.call_with(&Rules::new(), operation).await
+        self.call_by(&Rules::new(), operation).await
     }
 
     /// Like [`call`](Stack::call), with rules that say which outcomes count as failures and are
@@ -73,7 +85,7 @@ impl Stack {
     /// # Cancel safety
     ///
     /// As [`call`](Stack::call).
-    pub async fn call_with<T, E, F>(
+    pub async fn call_by<T, E, F>(
         &self,
         rules: &Rules<T, E>,
         mut operation: impl FnMut() -> F,
@@ -81,30 +93,168 @@ impl Stack {
     where
         F: Future<Output = Result<T, E>>,
     {
-        let mut pass = Pass::new(Handle::Shared(Arc::clone(&self.layers)));
+        self.run(rules, |_last| operation()).await
+    }
+
+    /// Like [`call`](Stack::call), with arguments that each attempt gets a clone of, and the last
+    /// possible one the arguments themselves: nothing is cloned without a retry.
+    ///
+    /// The arguments are one value, a tuple where there are several.
+    ///
+    /// # Errors
+    ///
+    /// As [`call`](Stack::call).
+    ///
+    /// # Panics
+    ///
+    /// As [`call`](Stack::call).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`call`](Stack::call).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// async fn reserve(sku: String, pieces: u32) -> Result<String, std::io::Error> {
+    ///     Ok(format!("{pieces} of {sku}"))
+    /// }
+    ///
+    /// let stack = resilience::global().stack().retry("inventory").build();
+    /// let order = ("tea".to_owned(), 3);
+    /// let reserved = stack.call_with(order, |(sku, pieces)| reserve(sku, pieces)).await;
+    /// assert_eq!(reserved.unwrap(), "3 of tea");
+    /// # }
+    /// ```
+    pub async fn call_with<A, T, E, F>(
+        &self,
+        arguments: A,
+        operation: impl FnMut(A) -> F,
+    ) -> Result<T, CallError<E>>
+    where
+        A: Clone,
+        F: Future<Output = Result<T, E>>,
+    {
+        self.protect().call_with(arguments, operation).await
+    }
+
+    /// Makes a call through all layers that blocks its thread, by waiting as well as by what it does;
+    /// it needs no runtime.
+    ///
+    /// Never call it in async code: the thread's other tasks would stand still.
+    ///
+    /// # Errors
+    ///
+    /// As [`call`](Stack::call).
+    ///
+    /// # Panics
+    ///
+    /// When the stack has a time limiter: nobody can cut a blocking call short. Run it in a
+    /// [`ThreadPoolBulkhead`](crate::ThreadPoolBulkhead) within an async call instead, which can be
+    /// left in time. A panic of `operation` passes through as in [`call`](Stack::call).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let stack = resilience::global().stack().retry("disk").bulkhead("disk").build();
+    /// let read = stack.call_blocking(|| std::fs::read("/no/such/file"));
+    /// # let _ = stack;
+    /// assert!(read.is_err());
+    /// ```
+    pub fn call_blocking<T, E>(
+        &self,
+        operation: impl FnMut() -> Result<T, E>,
+    ) -> Result<T, CallError<E>> {
+        self.call_blocking_by(&Rules::new(), operation)
+    }
+
+    /// Like [`call_blocking`](Stack::call_blocking), with rules that say which outcomes count as
+    /// failures and are retried.
+    ///
+    /// # Errors
+    ///
+    /// As [`call`](Stack::call).
+    ///
+    /// # Panics
+    ///
+    /// As [`call_blocking`](Stack::call_blocking).
+    pub fn call_blocking_by<T, E>(
+        &self,
+        rules: &Rules<T, E>,
+        operation: impl FnMut() -> Result<T, E>,
+    ) -> Result<T, CallError<E>> {
+        blocking::call(&self.order, rules, operation)
+    }
+
+    /// Prepares calls that return `Result<T, E>`, for rules and a fallback of their own.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use resilience::{CallNotPermitted, Config, Resilience, Rules, circuit_breaker::State};
+    ///
+    /// type Failed = std::io::Error;
+    ///
+    /// async fn quote(sku: u32) -> Result<String, Failed> {
+    ///     Ok(format!("live price of {sku}"))
+    /// }
+    ///
+    /// fn yesterdays(sku: u32, _open: CallNotPermitted) -> Result<String, Failed> {
+    ///     Ok(format!("yesterday's price of {sku}"))
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let registry = Resilience::from_config(Config::default())?;
+    /// let stack = registry.stack().retry("quote").circuit_breaker("quote").build();
+    /// let quotes = stack
+    ///     .protect::<String, Failed>()
+    ///     .rules(Rules::new().kinds())
+    ///     .fallback(yesterdays);
+    /// assert_eq!(quotes.call_with(7, quote).await?, "live price of 7");
+    /// registry.circuit_breaker("quote").transition_to(State::ForcedOpen)?;
+    /// assert_eq!(quotes.call_with(7, quote).await?, "yesterday's price of 7");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn protect<T, E>(&self) -> Protected<T, E> {
+        Protected::new(self.clone())
+    }
+
+    /// Makes a call through all layers. `operation` is told whether no attempt can follow.
+    pub(super) async fn run<T, E, F>(
+        &self,
+        rules: &Rules<T, E>,
+        mut operation: impl FnMut(bool) -> F,
+    ) -> Result<T, CallError<E>>
+    where
+        F: Future<Output = Result<T, E>>,
+    {
+        let Some(layers) = &self.fixed else {
+            return AnyOrder::new(&self.order, rules, operation).await;
+        };
+        let mut pass = Pass::new(Handle::Shared(Arc::clone(layers)));
         loop {
+            let last = pass.is_last_attempt();
             let outcome = match pass.admit().await {
                 // Called inside the protected body, so that a panic of the closure is one of the body.
-                Ok(()) => pass.protect(async { operation().await }).await,
+                Ok(()) => pass.protect(async { operation(last).await }).await,
                 Err(refused) => Err(CallError::Resilience(refused)),
             };
-            match pass.settle(outcome, rules) {
+            // Not within the match: the outcome would be kept while the call waits.
+            let wait = match pass.settle(outcome, rules) {
                 ControlFlow::Break(result) => return result,
-                ControlFlow::Continue(wait) => pass.back_off(wait).await,
-            }
+                ControlFlow::Continue(wait) => wait,
+            };
+            pass.back_off(wait).await;
         }
     }
 }
 
 impl fmt::Debug for Stack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let layers = &*self.layers;
-        f.debug_struct("Stack")
-            .field("retry", &layers.retry)
-            .field("circuit_breaker", &layers.circuit_breaker)
-            .field("rate_limiter", &layers.rate_limiter)
-            .field("time_limiter", &layers.time_limiter)
-            .field("bulkhead", &layers.bulkhead)
-            .finish_non_exhaustive()
+        f.debug_struct("Stack").field("layers", &self.order.layers).finish_non_exhaustive()
     }
 }

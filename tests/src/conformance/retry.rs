@@ -102,7 +102,7 @@ fn replay_call(
         };
         async move { outcome }
     };
-    let result = run(retry.call_with(rules, operation), hand);
+    let result = run(retry.call_by(rules, operation), hand);
     drop(subscription);
 
     let events = events.lock().expect("no panic under it");

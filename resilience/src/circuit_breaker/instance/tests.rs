@@ -323,14 +323,14 @@ async fn a_call_counts_as_the_lists_say_and_as_in_a_stack() {
         for rules in &rules {
             let (alone, _hand) = breaker(lists(record, ignore));
             let (stacked, _hand) = breaker(lists(record, ignore));
-            alone.call_with(rules, fails()).await.unwrap_err();
+            alone.call_by(rules, fails()).await.unwrap_err();
             let stack = crate::Stack::builder().circuit_breaker(stacked.clone()).build();
-            stack.call_with(rules, fails).await.unwrap_err();
+            stack.call_by(rules, fails).await.unwrap_err();
             assert_eq!(alone.metrics(), stacked.metrics());
         }
     }
     let (breaker, _hand) = breaker(lists(&[], &["io"]));
-    breaker.call_with(&rules[1], fails()).await.unwrap_err();
+    breaker.call_by(&rules[1], fails()).await.unwrap_err();
     assert_eq!(breaker.metrics().totals.ignored, 1);
 }
 
@@ -377,6 +377,6 @@ async fn a_record_list_that_cannot_name_an_error_is_warned_of_once() {
 
     let (by_rule, _) = breaker(|config| config.record_errors(["io"]));
     let rules = Rules::new().record(|_: &&str| false);
-    assert!(by_rule.call_with(&rules, async { Err::<(), _>("left out") }).await.is_err());
+    assert!(by_rule.call_by(&rules, async { Err::<(), _>("left out") }).await.is_err());
     assert_eq!(*warnings.0.lock(), 1, "a rule has decided");
 }

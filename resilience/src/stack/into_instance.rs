@@ -1,0 +1,41 @@
+use crate::{Bulkhead, CircuitBreaker, RateLimiter, Resilience, Retry, TimeLimiter};
+
+/// An instance for a [`StackBuilder`](super::StackBuilder), or the name of one in its registry.
+///
+/// Implemented by the instances and by `&str`; sealed.
+pub trait IntoInstance<I>: sealed::Sealed<I> {
+    /// The instance; `registry` is asked for only by a name.
+    #[doc(hidden)]
+    fn into_instance(self, registry: impl FnOnce() -> Resilience) -> I;
+}
+
+mod sealed {
+    pub trait Sealed<I> {}
+}
+
+macro_rules! instances {
+    ($($Instance:ident: $get:ident),*) => {$(
+        impl sealed::Sealed<$Instance> for $Instance {}
+        impl sealed::Sealed<$Instance> for &str {}
+
+        impl IntoInstance<$Instance> for $Instance {
+            fn into_instance(self, _registry: impl FnOnce() -> Resilience) -> $Instance {
+                self
+            }
+        }
+
+        impl IntoInstance<$Instance> for &str {
+            fn into_instance(self, registry: impl FnOnce() -> Resilience) -> $Instance {
+                registry().$get(self)
+            }
+        }
+    )*};
+}
+
+instances!(
+    Retry: retry,
+    CircuitBreaker: circuit_breaker,
+    RateLimiter: rate_limiter,
+    TimeLimiter: time_limiter,
+    Bulkhead: bulkhead
+);

@@ -1,0 +1,61 @@
+use crate::{Bulkhead, CircuitBreaker, RateLimiter, Retry, TimeLimiter, clock::Clock};
+
+/// One layer of a stack, where it was stated.
+#[derive(Debug, Clone)]
+pub(super) enum Layer {
+    Retry(Retry),
+    CircuitBreaker(CircuitBreaker),
+    RateLimiter {
+        limiter: RateLimiter,
+        /// How many permissions one call takes.
+        permits: u32,
+    },
+    TimeLimiter(TimeLimiter),
+    Bulkhead(Bulkhead),
+}
+
+impl Layer {
+    pub(super) fn clock(&self) -> &Clock {
+        match self {
+            Layer::Retry(retry) => retry.clock(),
+            Layer::CircuitBreaker(breaker) => breaker.clock(),
+            Layer::RateLimiter { limiter, .. } => limiter.clock(),
+            Layer::TimeLimiter(limiter) => limiter.clock(),
+            Layer::Bulkhead(bulkhead) => bulkhead.clock(),
+        }
+    }
+
+    /// The place in the fixed order, counted from outside.
+    fn rank(&self) -> u8 {
+        match self {
+            Layer::Retry(_) => 0,
+            Layer::CircuitBreaker(_) => 1,
+            Layer::RateLimiter { .. } => 2,
+            Layer::TimeLimiter(_) => 3,
+            Layer::Bulkhead(_) => 4,
+        }
+    }
+}
+
+/// The layers of a stack as they were stated.
+#[derive(Debug)]
+pub(super) struct Order {
+    /// The outermost first.
+    pub(super) layers: Vec<Layer>,
+    /// Whether calls further down learn when this one's time is over.
+    pub(super) deadline: bool,
+    /// The clock of all layers.
+    pub(super) clock: Clock,
+}
+
+impl Order {
+    pub(super) fn new(layers: Vec<Layer>, deadline: bool) -> Self {
+        let clock = layers.first().map(|layer| layer.clock().clone()).unwrap_or_default();
+        Self { layers, deadline, clock }
+    }
+
+    /// Whether this is the fixed order, with each pattern at most once.
+    pub(super) fn is_fixed(&self) -> bool {
+        self.layers.windows(2).all(|pair| pair[0].rank() < pair[1].rank())
+    }
+}
