@@ -30,9 +30,11 @@ mod sync;
 mod test_support;
 pub mod thread_pool_bulkhead;
 pub mod time_limiter;
+#[cfg(feature = "tower")]
+pub mod tower;
 
 pub use bulkhead::{Bulkhead, BulkheadConfig};
-pub use circuit_breaker::{CircuitBreaker, CircuitBreakerConfig};
+pub use circuit_breaker::{CircuitBreaker, CircuitBreakerConfig, Outcome};
 pub use clock::{Clock, ManualClock, Sleep};
 pub use config::{Config, ConfigError};
 pub use context::{deadline, with_deadline};

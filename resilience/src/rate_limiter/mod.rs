@@ -44,3 +44,6 @@ pub use config::{RateLimiterConfig, RateLimiterConfigBuilder, Refill};
 pub use event::{RateLimiterEvent, RateLimiterEventKind};
 pub use instance::RateLimiter;
 pub use metrics::RateLimiterMetrics;
+
+#[cfg(feature = "tower")]
+pub(crate) use wait::Wait;

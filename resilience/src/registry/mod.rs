@@ -40,6 +40,8 @@ pub use global::{global, init, init_for};
 #[doc(hidden)]
 pub use call_site::{CallSite, InlineValue, LayerSpec, RegisteredSite, SiteSpec};
 
+#[cfg(feature = "tower")]
+pub(crate) use scope::present;
 pub(crate) use scope::{in_present_scope, in_present_scope_sync};
 
 /// How many warnings a registry keeps.

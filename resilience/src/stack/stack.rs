@@ -38,6 +38,12 @@ impl Stack {
         Self { layers: Arc::new(layers) }
     }
 
+    /// Whether one call may take more than one attempt.
+    #[cfg(feature = "tower")]
+    pub(crate) fn retries(&self) -> bool {
+        self.layers.retry.is_some()
+    }
+
     /// Makes a call through all layers; `operation` is called once per attempt.
     ///
     /// # Errors
