@@ -72,8 +72,8 @@ async fn a_client_repeats_only_the_requests_that_it_is_told_to() {
     let stack = StackLayer::from_registry(&registry, "stock").classify(outcome).clone_request(
         |request: &Request| request.try_clone().filter(|copy| *copy.method() == Method::GET),
     );
-    let mut stock = stack.layer(client());
-    let response = stock.ready().await.unwrap().call(request(Method::POST, &url)).await.unwrap();
+    let mut service = stack.layer(client());
+    let response = service.ready().await.unwrap().call(request(Method::POST, &url)).await.unwrap();
     assert_eq!(response.status(), 503);
     assert_eq!(asked.load(Ordering::Relaxed), 1);
 }

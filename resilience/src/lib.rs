@@ -55,7 +55,7 @@ pub use stack::{Stack, StackBuilder};
 pub use thread_pool_bulkhead::{ThreadPoolBulkhead, ThreadPoolBulkheadConfig};
 pub use time_limiter::{TimeLimiter, TimeLimiterConfig};
 
-/// Runs the README's examples with the documentation tests.
-#[cfg(doctest)]
+/// Runs the README's examples with the documentation tests, if all that they show is there.
+#[cfg(all(doctest, feature = "tower"))]
 #[doc = include_str!("../../README.md")]
 struct Readme;
