@@ -202,6 +202,12 @@ pub fn __resilience_composed(_args: TokenStream, item: TokenStream) -> TokenStre
 /// `#[error_kind("…")]` names on it and on the enum. A struct is of one kind, its own name.
 /// `#[error_kind(crate = path)]` says where `resilience` is found, for crates that re-export it.
 ///
+/// `#[error_kind(from)]` on a variant or a struct takes the kinds of the error inside instead: of its
+/// only field, or of the one that is called `source` or has `#[source]` or `#[from]`. The field's
+/// type must be an `ErrorKind`; `Box`, `Arc` and `Option` of one are too. Names
+/// and groups of its own such a variant has not. Type parameters in such fields are bound to be an
+/// `ErrorKind`.
+///
 /// A refusal of a nested protected call that travels inside a variant, as its only field or as its
 /// source, counts in the outer call as what it is: a `resilience::Error`, one of its structs such as
 /// `CallNotPermitted`, or a `CallError` that carries one, also in a `Box`, an `Arc` or an `Option`.
@@ -219,6 +225,19 @@ pub fn __resilience_composed(_args: TokenStream, item: TokenStream) -> TokenStre
 ///     Refused(resilience::Error),
 /// }
 /// assert_eq!(PaymentError::CardDeclined.kinds(), ["card_declined", "http_4xx", "payment"]);
+///
+/// #[derive(ErrorKind)]
+/// enum OrderError<E> {
+///     SoldOut,
+///     #[error_kind(from)]
+///     Payment(PaymentError),
+///     #[error_kind(from)]
+///     Storage(Box<E>),
+/// }
+/// let declined = OrderError::<std::io::Error>::Payment(PaymentError::CardDeclined);
+/// assert_eq!(declined.kinds(), ["card_declined", "http_4xx", "payment"]);
+/// let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
+/// assert_eq!(OrderError::Storage(Box::new(full)).kinds(), ["storage_full", "io"]);
 /// ```
 #[proc_macro_derive(ErrorKind, attributes(error_kind))]
 pub fn derive_error_kind(item: TokenStream) -> TokenStream {

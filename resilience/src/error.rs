@@ -158,11 +158,11 @@ impl fmt::Display for MaxRetriesExceeded {
 ///
 /// ```
 /// # use resilience::Error;
-/// fn http_status(error: &Error) -> u16 {
+/// fn advice(error: &Error) -> &'static str {
 ///     match error {
-///         Error::RequestNotPermitted(_) => 429,
-///         Error::TimedOut(_) => 504,
-///         _ => 503,
+///         Error::RequestNotPermitted(_) => "slow down",
+///         Error::TimedOut(_) => "ask for less",
+///         _ => "come back later",
 ///     }
 /// }
 /// ```
@@ -189,6 +189,89 @@ impl Error {
             Error::RequestNotPermitted(error) => error.retry_after(),
             Error::BulkheadFull(_) | Error::TimedOut(_) | Error::MaxRetriesExceeded(_) => None,
         }
+    }
+
+    /// How many whole seconds a client should wait, for a `Retry-After` header: rounded up, at least
+    /// 1; `None` when the refusing instance does not know.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use resilience::{Error, RateLimiter, RateLimiterConfig};
+    ///
+    /// let config = RateLimiterConfig::builder()
+    ///     .limit_for_period(1)
+    ///     .limit_refresh_period(Duration::from_millis(1500))
+    ///     .build()?;
+    /// let limiter = RateLimiter::new("orders", config);
+    /// limiter.try_acquire(1)?;
+    /// let refused = Error::from(limiter.try_acquire(1).unwrap_err());
+    /// assert_eq!(refused.http_status(), 429);
+    /// assert!(matches!(refused.retry_after_seconds(), Some(1..=2)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn retry_after_seconds(&self) -> Option<u64> {
+        let wait = self.retry_after()?;
+        let rounded_up = wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0));
+        Some(rounded_up.max(1))
+    }
+
+    /// The status of the HTTP response that tells a client of this.
+    ///
+    /// | refusal | status |
+    /// |---|---|
+    /// | `CallNotPermitted`, `BulkheadFull`, `MaxRetriesExceeded` | 503 Service Unavailable |
+    /// | `RequestNotPermitted` | 429 Too Many Requests |
+    /// | `TimedOut` | 504 Gateway Timeout |
+    pub fn http_status(&self) -> u16 {
+        match self {
+            Error::RequestNotPermitted(_) => 429,
+            Error::TimedOut(_) => 504,
+            Error::CallNotPermitted(_) | Error::BulkheadFull(_) | Error::MaxRetriesExceeded(_) => {
+                503
+            }
+        }
+    }
+
+    /// The number of the gRPC status code that tells a client of this.
+    ///
+    /// | refusal | code |
+    /// |---|---|
+    /// | `CallNotPermitted`, `BulkheadFull`, `MaxRetriesExceeded` | 14 UNAVAILABLE |
+    /// | `RequestNotPermitted` | 8 `RESOURCE_EXHAUSTED` |
+    /// | `TimedOut` | 4 `DEADLINE_EXCEEDED` |
+    ///
+    /// A full bulkhead is UNAVAILABLE, as it is 503: clients repeat that by themselves, and the
+    /// place may be free a moment later.
+    pub fn grpc_code(&self) -> i32 {
+        match self {
+            Error::TimedOut(_) => 4,
+            Error::RequestNotPermitted(_) => 8,
+            Error::CallNotPermitted(_) | Error::BulkheadFull(_) | Error::MaxRetriesExceeded(_) => {
+                14
+            }
+        }
+    }
+
+    /// What clients read; they are not told of names, which may be keys.
+    #[cfg(any(feature = "tonic", feature = "tower"))]
+    pub(crate) fn public_text(&self) -> &'static str {
+        match self {
+            Error::CallNotPermitted(_) => "temporarily unavailable",
+            Error::RequestNotPermitted(_) => "too many requests",
+            Error::BulkheadFull(_) => "too busy",
+            Error::TimedOut(_) => "timed out",
+            Error::MaxRetriesExceeded(_) => "no good answer",
+        }
+    }
+
+    /// The milliseconds of `grpc-retry-pushback-ms`, rounded up: a client that comes a millisecond
+    /// early is refused again.
+    #[cfg(any(feature = "tonic", feature = "tower"))]
+    pub(crate) fn pushback_millis(&self) -> Option<i32> {
+        let millis = self.retry_after()?.as_nanos().div_ceil(1_000_000);
+        Some(millis.try_into().unwrap_or(i32::MAX))
     }
 
     /// The error kind, as written in configuration lists: `call_not_permitted`,
@@ -288,6 +371,25 @@ impl<E> CallError<E> {
         match self {
             CallError::Inner(error) => error,
             CallError::Resilience(error) => E::from(error),
+        }
+    }
+}
+
+impl<E> CallError<CallError<E>> {
+    /// Makes one error of two: what an outer call says of an inner one's.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use resilience::CallError;
+    ///
+    /// let nested = CallError::Inner(CallError::Inner("down"));
+    /// assert_eq!(nested.flatten(), CallError::Inner("down"));
+    /// ```
+    pub fn flatten(self) -> CallError<E> {
+        match self {
+            CallError::Inner(error) => error,
+            CallError::Resilience(refusal) => CallError::Resilience(refusal),
         }
     }
 }

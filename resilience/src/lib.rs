@@ -32,9 +32,11 @@ mod sync;
 mod test_support;
 pub mod thread_pool_bulkhead;
 pub mod time_limiter;
+#[cfg(feature = "tower")]
+pub mod tower;
 
 pub use bulkhead::{Bulkhead, BulkheadConfig};
-pub use circuit_breaker::{CircuitBreaker, CircuitBreakerConfig};
+pub use circuit_breaker::{CircuitBreaker, CircuitBreakerConfig, Outcome};
 pub use clock::{Clock, ManualClock, Sleep};
 pub use config::{Config, ConfigError};
 pub use context::{deadline, with_deadline};
@@ -60,7 +62,7 @@ pub use stack::{Stack, StackBuilder};
 pub use thread_pool_bulkhead::{ThreadPoolBulkhead, ThreadPoolBulkheadConfig};
 pub use time_limiter::{TimeLimiter, TimeLimiterConfig};
 
-/// Runs the README's examples with the documentation tests.
-#[cfg(doctest)]
+/// Runs the README's examples with the documentation tests, if all that they show is there.
+#[cfg(all(doctest, feature = "tower"))]
 #[doc = include_str!("../../README.md")]
 struct Readme;

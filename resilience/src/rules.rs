@@ -51,6 +51,8 @@ pub struct Rules<T, E> {
     retry_ignore: Option<fn(&E) -> bool>,
     retry_result: Option<fn(&T) -> bool>,
     retry_after: Option<fn(&E) -> Option<Duration>>,
+    classify: Option<fn(&T) -> Outcome>,
+    once: bool,
     facts: Option<for<'e> fn(&'e E) -> Facts<'e>>,
 }
 
@@ -66,6 +68,8 @@ impl<T, E> Rules<T, E> {
             retry_ignore: None,
             retry_result: None,
             retry_after: None,
+            classify: None,
+            once: false,
             facts: None,
         }
     }
@@ -127,6 +131,47 @@ impl<T, E> Rules<T, E> {
         self
     }
 
+    /// Circuit breaker and retry: says how a result counts; only an [`Outcome::Failure`] is retried.
+    ///
+    /// Results that [`record_result`](Rules::record_result) or
+    /// [`retry_result`](Rules::retry_result) name are failures, or retried, besides.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use resilience::{CircuitBreaker, CircuitBreakerConfig, Outcome, Rules};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let breaker = CircuitBreaker::new("search", CircuitBreakerConfig::default());
+    /// let rules = Rules::new().classify(|status: &u16| match status {
+    ///     500.. => Outcome::Failure,
+    ///     404 => Outcome::Ignored,
+    ///     _ => Outcome::Success,
+    /// });
+    /// let stack = resilience::Stack::builder().circuit_breaker(breaker.clone()).build();
+    /// for status in [200, 404, 503] {
+    ///     let answer = stack.call_with(&rules, || async move { Ok::<_, std::io::Error>(status) });
+    ///     assert_eq!(answer.await.unwrap(), status);
+    /// }
+    /// assert_eq!(breaker.metrics().failed_calls, 1);
+    /// assert_eq!(breaker.metrics().buffered_calls, 2);
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn classify(mut self, rule: fn(&T) -> Outcome) -> Self {
+        self.classify = Some(rule);
+        self
+    }
+
+    /// Retry: this call has one attempt, whatever its outcome and the configuration's lists: for
+    /// what must not be sent twice.
+    #[must_use]
+    pub fn once(mut self) -> Self {
+        self.once = true;
+        self
+    }
+
     /// Takes the kinds of errors from their [`ErrorKind`] implementation.
     #[must_use]
     pub fn kinds(self) -> Self
@@ -161,9 +206,14 @@ impl<T, E> Rules<T, E> {
         (facts, business)
     }
 
+    fn verdict(&self, value: &T) -> Outcome {
+        self.classify.map_or(Outcome::Success, |rule| rule(value))
+    }
+
     /// Whether retry wants another attempt after this result.
     pub(crate) fn retries_result(&self, value: &T) -> bool {
-        self.retry_result.is_some_and(|rule| rule(value))
+        let named = self.retry_result.is_some_and(|rule| rule(value));
+        !self.once && (named || self.verdict(value) == Outcome::Failure)
     }
 
     /// What retry has to know of an error.
@@ -173,7 +223,7 @@ impl<T, E> Rules<T, E> {
             kinds: facts.kinds,
             refusal: facts.refusal,
             wanted: ask(self.retry_if, business),
-            ignored: ask(self.retry_ignore, business) == Some(true),
+            ignored: self.once || ask(self.retry_ignore, business) == Some(true),
             retry_after: ask(self.retry_after, business).flatten(),
         }
     }
@@ -187,7 +237,7 @@ impl<T, E> Rules<T, E> {
         let error = match outcome {
             Ok(value) => {
                 let failed = self.record_result.is_some_and(|rule| rule(value));
-                return Report::new(if failed { Outcome::Failure } else { Outcome::Success });
+                return Report::new(if failed { Outcome::Failure } else { self.verdict(value) });
             }
             Err(error) => error,
         };
@@ -238,6 +288,8 @@ impl<T, E> fmt::Debug for Rules<T, E> {
             .field("retry_ignore", &self.retry_ignore.is_some())
             .field("retry_result", &self.retry_result.is_some())
             .field("retry_after", &self.retry_after.is_some())
+            .field("classify", &self.classify.is_some())
+            .field("once", &self.once)
             .field("facts", &self.facts.is_some())
             .finish()
     }
@@ -346,6 +398,36 @@ mod tests {
         let nested = CallError::Inner(Failed::Nested(full()));
         assert_eq!(rules.failure(&nested).wanted, None);
         assert_eq!(outcome(rules, &lists(&[], &[]), nested), Outcome::Failure);
+    }
+
+    #[test]
+    fn a_result_counts_the_way_it_is_classified_unless_another_rule_names_it() {
+        let rules = Rules::<u16, ()>::new().classify(|status| match status {
+            500.. => Outcome::Failure,
+            404 => Outcome::Ignored,
+            _ => Outcome::Success,
+        });
+        let counts = |rules: Rules<u16, ()>, status| {
+            rules.report(&Ok(status), || Arc::new(lists(&[], &[]))).outcome
+        };
+        for (status, outcome, again) in [
+            (200, Outcome::Success, false),
+            (404, Outcome::Ignored, false),
+            (503, Outcome::Failure, true),
+        ] {
+            assert_eq!(counts(rules, status), outcome);
+            assert_eq!(rules.retries_result(&status), again);
+        }
+        assert_eq!(counts(rules.record_result(|status| *status == 404), 404), Outcome::Failure);
+        assert!(rules.retry_result(|status| *status == 404).retries_result(&404));
+    }
+
+    #[test]
+    fn what_is_called_once_is_not_retried_on_any_outcome() {
+        let rules = Rules::<u16, ()>::new().classify(|_| Outcome::Failure).once();
+        assert!(!rules.retries_result(&503));
+        assert!(rules.failure(&CallError::Inner(())).ignored);
+        assert!(rules.failure(&timeout().into()).ignored);
     }
 
     #[test]

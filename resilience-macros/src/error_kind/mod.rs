@@ -1,16 +1,15 @@
 //! `#[derive(ErrorKind)]`.
 
+mod bounds;
+mod case;
 mod written;
 
-use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
-use resilience_settings::snake_case;
-use syn::{
-    Attribute, Data, DeriveInput, Field, Fields, GenericArgument, Ident, Path, PathArguments, Type,
-    TypePath, ext::IdentExt,
-};
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::{Data, DeriveInput, Path, Type, spanned::Spanned};
 
-use crate::{lifetimes::Lifetimes, parse::default_crate, problems::Problems};
+use crate::{parse::default_crate, problems::Problems};
+use case::{Case, Inside, Kinds, inside_option};
 use written::Written;
 
 /// Writes the implementation and registers the kinds of the type.
@@ -20,101 +19,102 @@ pub(crate) fn derive(tokens: TokenStream) -> TokenStream {
         Err(error) => return error.to_compile_error(),
     };
     let mut problems = Problems::default();
-    let Written { groups: shared, krate } = Written::read(&input.attrs, &mut problems);
-    let cases: Vec<Case<'_>> = match &input.data {
-        Data::Enum(data) => data
-            .variants
-            .iter()
-            .map(|variant| {
-                let Written { mut groups, krate } = Written::read(&variant.attrs, &mut problems);
-                if let Some(path) = krate {
+    let written = Written::read(&input.attrs, &mut problems);
+    let cases = cases(&input, &written, &mut problems);
+    if let Some(error) = problems.into_error() {
+        return error.to_compile_error();
+    }
+    implementation(&input, &cases, &written.krate.unwrap_or_else(default_crate))
+}
+
+fn cases<'a>(input: &'a DeriveInput, above: &Written, problems: &mut Problems) -> Vec<Case<'a>> {
+    match &input.data {
+        Data::Enum(data) => {
+            if let Some(from) = &above.from {
+                problems.at(from, "`from` stands above the variant whose field knows its kinds");
+            }
+            let variants = data.variants.iter().map(|variant| {
+                let written = Written::read(&variant.attrs, problems);
+                if let Some(path) = &written.krate {
                     problems.at(path, "`crate` stands above the enum");
                 }
-                groups.extend(shared.iter().cloned());
                 let name = &variant.ident;
-                Case { pattern: quote!(Self::#name), ident: name, groups, fields: &variant.fields }
-            })
-            .collect(),
-        Data::Struct(data) => vec![Case {
-            pattern: quote!(Self),
-            ident: &input.ident,
-            groups: shared,
-            fields: &data.fields,
-        }],
+                let pattern = quote!(Self::#name);
+                Case::new(pattern, name, &variant.fields, &written, &above.groups, problems)
+            });
+            variants.collect()
+        }
+        Data::Struct(data) => {
+            let pattern = quote!(Self);
+            vec![Case::new(pattern, &input.ident, &data.fields, above, &[], problems)]
+        }
         Data::Union(data) => {
             problems.at(data.union_token, "`ErrorKind` is derived for enums and structs");
             Vec::new()
         }
-    };
-    if let Some(error) = problems.into_error() {
-        return error.to_compile_error();
-    }
-    implementation(&input, &cases, &krate.unwrap_or_else(default_crate))
-}
-
-/// A variant, or the struct.
-struct Case<'a> {
-    pattern: TokenStream,
-    ident: &'a Ident,
-    groups: Vec<String>,
-    fields: &'a Fields,
-}
-
-impl Case<'_> {
-    /// Its own kind, then its groups, each once.
-    fn kinds(&self) -> Vec<String> {
-        let mut kinds = vec![snake_case(&self.ident.unraw().to_string())];
-        for group in &self.groups {
-            if !kinds.contains(group) {
-                kinds.push(group.clone());
-            }
-        }
-        kinds
-    }
-
-    /// The field in which a refusal can travel: the source, or the only one.
-    fn carrier(&self) -> Option<(usize, &Field)> {
-        let is_source = |field: &Field| {
-            let named = field.ident.as_ref().is_some_and(|name| name == "source");
-            let marked = |a: &Attribute| a.path().is_ident("from") || a.path().is_ident("source");
-            named || field.attrs.iter().any(marked)
-        };
-        let source = self.fields.iter().enumerate().find(|(_, field)| is_source(field));
-        let only = || self.fields.iter().enumerate().next().filter(|_| self.fields.len() == 1);
-        source.or_else(only).filter(|(_, field)| !Lifetimes::of(&field.ty).is_borrowed_object())
-    }
-}
-
-/// `T` of an `Option<T>`: a source that may be missing, as `thiserror` reads it too.
-fn inside_option(ty: &Type) -> Option<&Type> {
-    let path = match ty {
-        Type::Path(TypePath { qself: None, path, .. }) => path,
-        // What a `macro_rules!` fragment stands for comes in an invisible group.
-        Type::Group(group) => return inside_option(&group.elem),
-        _ => return None,
-    };
-    let last = path.segments.last().filter(|last| last.ident == "Option")?;
-    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
-    match arguments.args.first() {
-        Some(GenericArgument::Type(inside)) => Some(inside),
-        _ => None,
     }
 }
 
 fn implementation(input: &DeriveInput, cases: &[Case<'_>], krate: &Path) -> TokenStream {
     let private = quote!(#krate::__private);
     let name = &input.ident;
-    let (generics, arguments, bounds) = input.generics.split_for_impl();
-
-    let kinds = cases.iter().map(|case| {
-        let (pattern, kinds) = (&case.pattern, case.kinds());
-        quote!(#pattern { .. } => &[#(#kinds),*])
+    let mut generics = input.generics.clone();
+    let taken = cases.iter().filter_map(|case| match &case.kinds {
+        Kinds::Of(Inside { ty, .. }) => Some(*ty),
+        Kinds::Own(_) => None,
     });
+    let bounds = bounds::of_fields(input, taken, krate);
+    if !bounds.is_empty() {
+        generics.make_where_clause().predicates.extend(bounds);
+    }
+    let (generics, arguments, bounds) = generics.split_for_impl();
+
+    let kinds = cases.iter().map(|case| kinds_arm(case, krate));
+    let refusal = refusal(cases, krate);
+    // An enum without variants cannot be matched by reference.
+    let value = if cases.is_empty() { quote!(*self) } else { quote!(self) };
+    let mut declared: Vec<&String> = cases.iter().flat_map(Case::own_kinds).collect();
+    declared.sort();
+    declared.dedup();
+    let declaration =
+        (!declared.is_empty()).then(|| quote!(#private::declare_kinds!(&[#(#declared),*]);));
+    quote! {
+        #[automatically_derived]
+        #[allow(deprecated)]
+        impl #generics #krate::ErrorKind for #name #arguments #bounds {
+            fn kinds(&self) -> &'static [&'static str] {
+                match #value {
+                    #(#kinds,)*
+                }
+            }
+
+            #refusal
+        }
+
+        #declaration
+    }
+}
+
+fn kinds_arm(case: &Case<'_>, krate: &Path) -> TokenStream {
+    let pattern = &case.pattern;
+    match &case.kinds {
+        Kinds::Own(kinds) => quote!(#pattern { .. } => &[#(#kinds),*]),
+        Kinds::Of(Inside { member, ty }) => {
+            let inside = format_ident!("__resilience_inside", span = Span::mixed_site());
+            // At the type, which is what has no kinds if that is so.
+            let kinds = quote_spanned!(ty.span()=> <#ty as #krate::ErrorKind>::kinds(#inside));
+            quote!(#pattern { #member: #inside, .. } => #kinds)
+        }
+    }
+}
+
+/// The method `refusal`, if there is a field in which one can travel.
+fn refusal(cases: &[Case<'_>], krate: &Path) -> Option<TokenStream> {
+    let private = quote!(#krate::__private);
     let refusals = cases.iter().filter_map(|case| {
-        let (index, field) = case.carrier()?;
-        let member = field.ident.clone().map_or_else(|| index.into(), syn::Member::Named);
-        let (pattern, ty) = (&case.pattern, &field.ty);
-        let carrier = format_ident!("__resilience_carrier", span = proc_macro2::Span::mixed_site());
+        let Inside { member, ty } = case.carrier()?;
+        let pattern = &case.pattern;
+        let carrier = format_ident!("__resilience_carrier", span = Span::mixed_site());
         let read = |ty: &Type| quote!(#private::facts!(#ty)(#carrier).refusal);
         let refusal = inside_option(ty).map(read).map_or_else(
             || read(ty),
@@ -130,7 +130,7 @@ fn implementation(input: &DeriveInput, cases: &[Case<'_>], krate: &Path) -> Toke
         Some(quote!(#pattern { #member: #carrier, .. } => #refusal))
     });
     let refusals: Vec<TokenStream> = refusals.collect();
-    let refusal = (!refusals.is_empty()).then(|| {
+    (!refusals.is_empty()).then(|| {
         let rest =
             (refusals.len() < cases.len()).then(|| quote!(_ => ::core::option::Option::None,));
         quote! {
@@ -143,25 +143,5 @@ fn implementation(input: &DeriveInput, cases: &[Case<'_>], krate: &Path) -> Toke
                 }
             }
         }
-    });
-    // An enum without variants cannot be matched by reference.
-    let value = if cases.is_empty() { quote!(*self) } else { quote!(self) };
-    let mut declared: Vec<String> = cases.iter().flat_map(Case::kinds).collect();
-    declared.sort();
-    declared.dedup();
-    quote! {
-        #[automatically_derived]
-        #[allow(deprecated)]
-        impl #generics #krate::ErrorKind for #name #arguments #bounds {
-            fn kinds(&self) -> &'static [&'static str] {
-                match #value {
-                    #(#kinds,)*
-                }
-            }
-
-            #refusal
-        }
-
-        #private::declare_kinds!(&[#(#declared),*]);
-    }
+    })
 }

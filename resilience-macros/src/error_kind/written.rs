@@ -1,5 +1,5 @@
 use syn::{
-    Attribute, LitStr, Path, Token,
+    Attribute, Ident, LitStr, Path, Token,
     parse::{Parse, ParseStream},
     punctuated::Punctuated,
 };
@@ -9,13 +9,16 @@ use crate::problems::Problems;
 /// What `#[error_kind(..)]` says.
 #[derive(Default)]
 pub(super) struct Written {
-    pub(super) groups: Vec<String>,
+    pub(super) groups: Vec<LitStr>,
+    /// `from`: the kinds are those of the field.
+    pub(super) from: Option<Ident>,
     pub(super) krate: Option<Path>,
 }
 
-/// A group, or `crate = path`.
+/// A group, `from`, or `crate = path`.
 enum Entry {
     Group(LitStr),
+    From(Ident),
     Crate(Path),
 }
 
@@ -26,8 +29,13 @@ impl Parse for Entry {
             input.parse::<Token![=]>()?;
             return input.parse().map(Entry::Crate);
         }
+        let fork = input.fork();
+        if fork.parse::<Ident>().is_ok_and(|word| word == "from") {
+            return input.parse().map(Entry::From);
+        }
         input.parse().map(Entry::Group).map_err(|error: syn::Error| {
-            syn::Error::new(error.span(), "write `#[error_kind(\"group\", ..)]`")
+            let message = "write `#[error_kind(\"group\", ..)]` or `#[error_kind(from)]`";
+            syn::Error::new(error.span(), message)
         })
     }
 }
@@ -40,9 +48,8 @@ impl Written {
             for entry in problems.take(entries).into_iter().flatten() {
                 match entry {
                     Entry::Crate(path) => written.krate = Some(path),
-                    Entry::Group(group) if is_kind(&group.value()) => {
-                        written.groups.push(group.value());
-                    }
+                    Entry::From(word) => written.from = Some(word),
+                    Entry::Group(group) if is_kind(&group.value()) => written.groups.push(group),
                     Entry::Group(group) => {
                         let message = "a kind is a word in snake_case: `http_5xx`, `out_of_stock`";
                         problems.at(group, message);

@@ -86,7 +86,8 @@ pub use event::{CircuitBreakerEvent, CircuitBreakerEventKind};
 pub use instance::CircuitBreaker;
 pub use metrics::{CircuitBreakerMetrics, Totals};
 pub use permit::Permit;
+pub use report::Outcome;
 pub use state::{IllegalTransition, State, UnknownState};
 
 pub(crate) use admission::Admission;
-pub(crate) use report::{Answers, Outcome, Report};
+pub(crate) use report::{Answers, Report};

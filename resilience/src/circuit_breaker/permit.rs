@@ -47,11 +47,21 @@ impl Permit {
         self.end(Outcome::Ignored);
     }
 
-    fn end(mut self, outcome: Outcome) {
+    fn end(self, outcome: Outcome) {
+        self.report(Report::new(outcome));
+    }
+
+    /// Counts the call the way the report says.
+    pub(crate) fn report(mut self, report: Report) {
         let admission = self.admission;
         // The drop that follows finds nothing left to give up.
         self.admission.grant = Grant::Uncounted;
-        self.breaker.end(admission, Report::new(outcome), self.breaker.clock().now());
+        self.breaker.end(admission, report, self.breaker.clock().now());
+    }
+
+    #[cfg(feature = "tower")]
+    pub(crate) fn breaker(&self) -> &CircuitBreaker {
+        &self.breaker
     }
 }
 

@@ -1,13 +1,19 @@
 use std::time::Duration;
 
-/// How a call counts.
+/// How a call counts: what [`Rules::classify`](crate::Rules::classify) says of a result.
+///
+/// | outcome | circuit breaker | retry |
+/// |---|---|---|
+/// | `Success` | a success | ends the call |
+/// | `Failure` | a failure | calls again |
+/// | `Ignored` | neither; a probe gives its place back | ends the call |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Outcome {
+pub enum Outcome {
     /// It succeeded.
     Success,
     /// It failed.
     Failure,
-    /// It is to be taken for neither; a probe gives its place back.
+    /// It is to be taken for neither.
     Ignored,
 }
 

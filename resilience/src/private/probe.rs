@@ -5,10 +5,10 @@
 //! takes the first that holds for the type. This needs a method call, which an extension trait of the
 //! user's could catch: hence the name of the method.
 
-use std::{borrow::Cow, error::Error as StdError, io, marker::PhantomData, ops::Deref, sync::Arc};
+use std::{borrow::Cow, error::Error as StdError, marker::PhantomData, ops::Deref, sync::Arc};
 
 use super::Facts;
-use crate::{CallError, ErrorKind, chain::first_refusal};
+use crate::{CallError, ErrorKind, chain::first_refusal, kind::kinds_of};
 
 /// A function that reads the facts of an error.
 pub type FactsFn<E> = for<'e> fn(&'e E) -> Facts<'e>;
@@ -86,8 +86,7 @@ where
     P::Target: DynError,
 {
     let error = pointer.deref().as_dyn();
-    let kinds = error.downcast_ref::<io::Error>().map_or(&[][..], ErrorKind::kinds);
-    Facts { kinds, refusal: first_refusal(Some(error)) }
+    Facts { kinds: kinds_of(error), refusal: first_refusal(Some(error)) }
 }
 
 /// Fourth: a standard error.
@@ -207,7 +206,7 @@ macro_rules! __facts {
 
 #[cfg(test)]
 mod tests {
-    use std::fmt;
+    use std::{fmt, io};
 
     use super::*;
     use crate::{BulkheadFull, Error};

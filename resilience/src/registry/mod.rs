@@ -62,6 +62,8 @@ pub use watch::Watcher;
 #[doc(hidden)]
 pub use call_site::{CallSite, InlineValue, LayerSpec, RegisteredSite, SiteSpec};
 
+#[cfg(feature = "tower")]
+pub(crate) use scope::present;
 pub(crate) use scope::{in_present_scope, in_present_scope_sync};
 
 /// How many of its events a registry keeps.

@@ -54,6 +54,11 @@ impl Order {
         Self { layers, deadline, clock }
     }
 
+    #[cfg(feature = "tower")]
+    pub(super) fn retries(&self) -> bool {
+        self.layers.iter().any(|layer| matches!(layer, Layer::Retry(_)))
+    }
+
     /// Whether this is the fixed order, with each pattern at most once.
     pub(super) fn is_fixed(&self) -> bool {
         self.layers.windows(2).all(|pair| pair[0].rank() < pair[1].rank())

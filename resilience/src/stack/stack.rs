@@ -50,6 +50,12 @@ impl Stack {
         self
     }
 
+    /// Whether one call may take more than one attempt.
+    #[cfg(feature = "tower")]
+    pub(crate) fn retries(&self) -> bool {
+        self.order.retries()
+    }
+
     /// Makes a call through all layers; `operation` is called once per attempt.
     ///
     /// # Errors

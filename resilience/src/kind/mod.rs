@@ -1,17 +1,42 @@
 //! Error kinds: the words by which configuration lists (`record_errors`, `ignore_errors`,
 //! `retry_errors`) name errors.
 
-use std::{borrow::Cow, io, sync::Arc};
+mod io;
+mod known;
+#[cfg(feature = "reqwest")]
+mod reqwest;
+#[cfg(feature = "sqlx")]
+mod sqlx;
+mod table;
+#[cfg(feature = "tonic")]
+mod tonic;
+
+use std::{borrow::Cow, convert::Infallible, sync::Arc};
 
 use crate::{
     BulkheadFull, CallError, CallNotPermitted, Error, MaxRetriesExceeded, RequestNotPermitted,
-    TimedOut, chain::first_refusal,
+    TimedOut,
 };
+
+pub(crate) use known::kinds_of;
 
 /// An error that says which kinds it is of, so that configuration lists can name it.
 ///
 /// `#[derive(ErrorKind)]` implements it for an enum: every variant is of the kind that is its name
-/// in `snake_case`, and of the groups given by `#[error_kind("…")]`.
+/// in `snake_case`, and of the groups given by `#[error_kind("…")]`; `#[error_kind(from)]` takes the
+/// kinds of the error inside.
+///
+/// # Ready kinds
+///
+/// | error | kinds, its own first |
+/// |---|---|
+/// | the refusals | `call_not_permitted`, `request_not_permitted`, `bulkhead_full`, `timeout`, `max_retries_exceeded` |
+/// | `std::io::Error` | `timeout`; `connect` with `connection_refused`, `host_unreachable`, …; `connection_reset`, `broken_pipe`, `unexpected_eof`, `not_found`, … as [`std::io::ErrorKind`] has them; all are `io` |
+/// | `reqwest::Error`, feature `reqwest` | `timeout`, `connect`, `request`, `body`, which are all `io`; `decode`, `redirect`, `builder`, `upgrade`; of a status `http_503` and the class `http_5xx` or `http_4xx` |
+/// | `tonic::Status`, feature `tonic` | its code: `unavailable`, `not_found`, …; `deadline_exceeded` is also `timeout`, and `unavailable` also `connect` and `io` where no connection could be made |
+/// | `sqlx::Error`, feature `sqlx` | `unique_violation` and its like, which are `constraint_violation`; these and all other answers of the database are `database`; `pool_timed_out` (also `timeout`), `pool_closed`, `row_not_found`, `tls` (also `io`), `protocol`, `decode`, `encode`, `configuration`, `driver`, `worker_crashed`, `begin_failed`; those of the `std::io::Error` inside |
+/// | `dyn std::error::Error` | those of the error behind it, if it is one of the above |
+/// | `Box`, `Arc`, `Option`, [`CallError`] | those of what is inside |
 ///
 /// # Examples
 ///
@@ -54,6 +79,12 @@ use crate::{
 ///     }
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no error kinds: it does not implement `ErrorKind`",
+    label = "has no error kinds",
+    note = "write `#[derive(resilience::ErrorKind)]` on the type if it is yours",
+    note = "errors of `reqwest`, `tonic` and `sqlx` have kinds with the feature of that name"
+)]
 pub trait ErrorKind {
     /// The kinds of this error in `snake_case`, its own first, then its groups.
     fn kinds(&self) -> &'static [&'static str];
@@ -130,21 +161,20 @@ macro_rules! pointers {
 
 pointers!(Box, Arc);
 
-impl ErrorKind for io::Error {
+/// An error that may be missing is of no kind then.
+impl<E: ErrorKind> ErrorKind for Option<E> {
     fn kinds(&self) -> &'static [&'static str] {
-        match self.kind() {
-            io::ErrorKind::TimedOut => &["timeout", "io"],
-            io::ErrorKind::ConnectionRefused
-            | io::ErrorKind::HostUnreachable
-            | io::ErrorKind::NetworkUnreachable
-            | io::ErrorKind::AddrNotAvailable => &["connect", "io"],
-            _ => &["io"],
-        }
+        self.as_ref().map_or(&[], E::kinds)
     }
 
     fn refusal(&self) -> Option<Cow<'_, Error>> {
-        let custom: &(dyn std::error::Error + 'static) = self.get_ref()?;
-        first_refusal(Some(custom))
+        self.as_ref().and_then(E::refusal)
+    }
+}
+
+impl ErrorKind for Infallible {
+    fn kinds(&self) -> &'static [&'static str] {
+        match *self {}
     }
 }
 
@@ -159,16 +189,28 @@ pub(crate) fn is_listed(
     kinds.iter().chain(carried).any(|kind| list.iter().any(|listed| listed == kind))
 }
 
-/// Kinds that exist without any derive: the library's refusals, `std::io::Error` and the groups
-/// that HTTP clients use.
-pub(crate) const BUILT_IN: &[&str] = &[
+/// Kinds that exist without any derive.
+const BUILT_IN: &[&str] = &[
     "call_not_permitted",
     "request_not_permitted",
     "bulkhead_full",
     "timeout",
     "max_retries_exceeded",
-    "io",
-    "connect",
+];
+
+/// The same of errors of other crates.
+const OF_OTHERS: &[&[&[&str]]] = &[
+    io::DECLARED,
+    #[cfg(feature = "reqwest")]
+    reqwest::DECLARED,
+    #[cfg(feature = "reqwest")]
+    &[reqwest::OTHERS],
+    #[cfg(feature = "sqlx")]
+    sqlx::DECLARED,
+    #[cfg(feature = "sqlx")]
+    &[sqlx::OTHERS],
+    #[cfg(feature = "tonic")]
+    tonic::DECLARED,
 ];
 
 /// The kinds that one `#[derive(ErrorKind)]` declares; collected over the whole program.
@@ -184,5 +226,6 @@ inventory::collect!(DeclaredKinds);
 /// Every kind that some linked code declares.
 pub(crate) fn declared() -> impl Iterator<Item = &'static str> {
     let derived = inventory::iter::<DeclaredKinds>.into_iter().flat_map(|d| d.kinds.iter());
-    BUILT_IN.iter().chain(derived).copied()
+    let of_others = OF_OTHERS.iter().copied().flatten().copied().flatten();
+    BUILT_IN.iter().chain(of_others).chain(derived).copied()
 }

@@ -1,0 +1,60 @@
+use crate::Rules;
+
+/// How a layer judges what its service answers: [`NoRules`] or [`Rules`].
+pub trait Classify<T, E>: Clone {
+    /// The rules for this response and this error.
+    fn rules(&self) -> Rules<T, E>;
+}
+
+/// Every error is a failure of no kind, every response a success.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoRules;
+
+impl<T, E> Classify<T, E> for NoRules {
+    fn rules(&self) -> Rules<T, E> {
+        Rules::new()
+    }
+}
+
+impl<T, E> Classify<T, E> for Rules<T, E> {
+    fn rules(&self) -> Rules<T, E> {
+        *self
+    }
+}
+
+/// The ways to change the field `rules` of a layer; `$rest` are its other fields.
+macro_rules! judging {
+    ($layer:ident<$($fixed:ident)?>; $($rest:ident),*) => {
+        /// Judges outcomes by these rules.
+        #[must_use]
+        pub fn rules<T, E>(self, rules: crate::Rules<T, E>) -> $layer<crate::Rules<T, E> $(, $fixed)?> {
+            $layer { rules, $($rest: self.$rest),* }
+        }
+
+        /// Says how a response counts: see [`Rules::classify`](crate::Rules::classify).
+        #[must_use]
+        pub fn classify<T, E>(
+            self,
+            rule: fn(&T) -> crate::Outcome,
+        ) -> $layer<crate::Rules<T, E> $(, $fixed)?>
+        where
+            C: crate::tower::Classify<T, E>,
+        {
+            let rules = self.rules.rules().classify(rule);
+            self.rules(rules)
+        }
+
+        /// Takes the kinds of errors from their [`ErrorKind`](crate::ErrorKind) implementation, so
+        /// that the configuration's lists can name them.
+        #[must_use]
+        pub fn kinds<T, E: crate::ErrorKind>(self) -> $layer<crate::Rules<T, E> $(, $fixed)?>
+        where
+            C: crate::tower::Classify<T, E>,
+        {
+            let rules = self.rules.rules().kinds();
+            self.rules(rules)
+        }
+    };
+}
+
+pub(super) use judging;

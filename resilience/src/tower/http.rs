@@ -1,0 +1,63 @@
+//! Refusals as HTTP responses.
+
+use http::{
+    HeaderValue, Response, StatusCode,
+    header::{CONTENT_TYPE, RETRY_AFTER},
+};
+use tower_layer::Layer;
+
+use super::{Refuse, Refusing};
+use crate::{Error, Outcome};
+
+/// Turns refusals of the layers below into responses; errors of the service stay errors.
+///
+/// The status is [`Error::http_status`], `Retry-After` is [`Error::retry_after_seconds`] where that
+/// is known, and the body is one line of text without any name. Around a service that cannot fail,
+/// nothing is left that could: it fits axum's `Router::layer`.
+///
+/// The [module](super) has an example.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RefusalsToHttp;
+
+impl<S> Layer<S> for RefusalsToHttp {
+    type Service = Refusing<S, Self>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        Refusing::new(inner)
+    }
+}
+
+impl<B: From<&'static str>> Refuse<Response<B>> for RefusalsToHttp {
+    fn response(refusal: &Error) -> Response<B> {
+        http_response(refusal)
+    }
+}
+
+/// The response that tells a client of a refusal; see [`RefusalsToHttp`].
+///
+/// # Examples
+///
+/// ```
+/// # fn refuse(refusal: &resilience::Error) {
+/// let response: http::Response<String> = resilience::tower::http_response(refusal);
+/// assert_eq!(response.status(), refusal.http_status());
+/// # }
+/// # let bulkhead = resilience::Bulkhead::new("b", resilience::BulkheadConfig::builder().max_concurrent_calls(0).build().unwrap());
+/// # refuse(&bulkhead.try_acquire().unwrap_err().into());
+/// ```
+pub fn http_response<B: From<&'static str>>(refusal: &Error) -> Response<B> {
+    let mut response = Response::new(B::from(refusal.public_text()));
+    *response.status_mut() =
+        StatusCode::from_u16(refusal.http_status()).unwrap_or(StatusCode::SERVICE_UNAVAILABLE);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    if let Some(seconds) = refusal.retry_after_seconds() {
+        headers.insert(RETRY_AFTER, seconds.into());
+    }
+    response
+}
+
+/// For `classify`: a response with a status of 500 or more is a failure.
+pub fn http_outcome<B>(response: &Response<B>) -> Outcome {
+    if response.status().is_server_error() { Outcome::Failure } else { Outcome::Success }
+}

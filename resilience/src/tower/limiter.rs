@@ -1,0 +1,123 @@
+use std::{
+    fmt,
+    future::Future,
+    mem,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use tower_layer::Layer;
+use tower_service::Service;
+
+use super::{by_name::constructors, turn::Turn};
+use crate::{CallError, RateLimiter, rate_limiter::Wait};
+
+/// Limits how many requests of a period reach a service.
+///
+/// A request waits for its turn after it was accepted, up to `timeout_duration`, not in
+/// `poll_ready`: a service that is kept ready reserves nothing.
+///
+/// # Examples
+///
+/// ```
+/// use resilience::{RateLimiter, RateLimiterConfig, tower::RateLimiterLayer};
+/// use tower::{Layer, ServiceExt, service_fn};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let config = RateLimiterConfig::builder()
+///     .limit_for_period(3)
+///     .limit_refresh_period(std::time::Duration::from_secs(3600))
+///     .timeout_duration(std::time::Duration::ZERO)
+///     .build()?;
+/// let layer = RateLimiterLayer::new(RateLimiter::new("search", config)).permits(2);
+/// let search = layer.layer(service_fn(|word: &'static str| async move {
+///     Ok::<_, std::io::Error>(word.len())
+/// }));
+/// assert_eq!(search.clone().oneshot("tower").await?, 5);
+/// assert!(search.oneshot("axum").await.is_err()); // one permission is left, two are needed
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct RateLimiterLayer {
+    instance: RateLimiter,
+    permits: u32,
+}
+
+impl RateLimiterLayer {
+    constructors!(RateLimiter, "a rate limiter"; permits: 1);
+
+    /// How many permissions a request takes; 1 unless set.
+    #[must_use]
+    pub fn permits(mut self, permits: u32) -> Self {
+        self.permits = permits;
+        self
+    }
+}
+
+impl<S> Layer<S> for RateLimiterLayer {
+    type Service = RateLimiterService<S>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        RateLimiterService { inner, limiter: self.instance.clone(), permits: self.permits }
+    }
+}
+
+/// A service behind a [`RateLimiterLayer`].
+#[derive(Debug, Clone)]
+pub struct RateLimiterService<S> {
+    inner: S,
+    limiter: RateLimiter,
+    permits: u32,
+}
+
+impl<S: Service<R> + Clone, R> Service<R> for RateLimiterService<S> {
+    type Response = S::Response;
+    type Error = CallError<S::Error>;
+    type Future = RateLimiterFuture<S, R>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        self.inner.poll_ready(cx).map_err(CallError::Inner)
+    }
+
+    fn call(&mut self, request: R) -> Self::Future {
+        let turn = match self.limiter.begin(self.permits, u64::MAX, self.limiter.clock().now()) {
+            Ok(None) => Turn::running((), self.inner.call(request)),
+            Ok(Some(wait)) => {
+                let next = self.inner.clone();
+                Turn::waiting(wait, mem::replace(&mut self.inner, next), request)
+            }
+            Err(refused) => Turn::refused(refused),
+        };
+        RateLimiterFuture { turn }
+    }
+}
+
+pin_project_lite::pin_project! {
+    /// The answer of a [`RateLimiterService`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping it while it waits gives the reservation back; later it drops the call, and the
+    /// permissions are spent.
+    #[must_use = "futures do nothing unless awaited"]
+    pub struct RateLimiterFuture<S: Service<R>, R> {
+        #[pin]
+        turn: Turn<Wait, (), S, R, S::Future>,
+    }
+}
+
+impl<S: Service<R>, R> Future for RateLimiterFuture<S, R> {
+    type Output = Result<S::Response, CallError<S::Error>>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.project().turn.poll(cx)
+    }
+}
+
+impl<S: Service<R>, R> fmt::Debug for RateLimiterFuture<S, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RateLimiterFuture").finish_non_exhaustive()
+    }
+}

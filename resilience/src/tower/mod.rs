@@ -1,0 +1,97 @@
+//! Layers for [tower](https://docs.rs/tower) services: axum, hyper, reqwest, tonic.
+//!
+//! One layer per pattern and [`StackLayer`] for all of them in their order. Each is made of an
+//! instance (`new`), or of a name in a registry (`from_registry`; `named` for the registry of the
+//! present [scope](crate::Resilience::scope) or the process). Layers and services are cheap handles;
+//! whatever is cloned from them, axum's routes included, shares the instance.
+//!
+//! ```
+//! use std::convert::Infallible;
+//! use http::{Request, Response, StatusCode};
+//! use resilience::{CircuitBreaker, CircuitBreakerConfig, circuit_breaker::State};
+//! use resilience::tower::{CircuitBreakerLayer, RefusalsToHttp, http_outcome};
+//! use tower::{ServiceBuilder, ServiceExt, service_fn};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let config = CircuitBreakerConfig::builder()
+//!     .sliding_window_size(2)
+//!     .failure_rate_threshold(100.0)
+//!     .build()?;
+//! let breaker = CircuitBreaker::new("search", config);
+//! let service = ServiceBuilder::new()
+//!     .layer(RefusalsToHttp) // outermost: what the layers below refuse becomes a response
+//!     .layer(CircuitBreakerLayer::new(breaker.clone()).classify(http_outcome::<String>))
+//!     .service(service_fn(|_: Request<()>| async {
+//!         let mut response = Response::new("down".to_owned());
+//!         *response.status_mut() = StatusCode::BAD_GATEWAY;
+//!         Ok::<_, Infallible>(response)
+//!     }));
+//! for _ in 0..2 {
+//!     assert_eq!(service.clone().oneshot(Request::new(())).await?.status(), 502);
+//! }
+//! assert_eq!(breaker.state(), State::Open);
+//! let refused = service.oneshot(Request::new(())).await?;
+//! assert_eq!(refused.status(), 503);
+//! assert!(refused.headers().contains_key("retry-after"));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # The contract
+//!
+//! - **Readiness** is the inner service's, passed on. Nothing is acquired by `poll_ready`, so that a
+//!   service which is dropped when it is ready holds nothing that could be lost. An error of the
+//!   inner `poll_ready` is a [`CallError::Inner`](crate::CallError::Inner) of ours and counts
+//!   nowhere: no call was made.
+//! - **A call begins with `call`**, and goes to the very service that was polled ready. A stack's or
+//!   retry's further attempts, and a call that has to wait for a permission or a slot, use clones;
+//!   those of further attempts are made ready first, as part of the attempt.
+//! - **Dropping the future** at any point gives back what it holds; the breaker counts nothing.
+//! - **Repeating** needs a copy of the request: by `Clone`, or by `clone_request` for requests that
+//!   are not `Clone`. Without a copy there is one attempt.
+//! - **Outcomes**: an error counts by its kinds and rules as it does everywhere (`kinds()`,
+//!   `rules(..)`), a response as `classify` says. Without rules every error is a failure of no kind
+//!   and every response a success, a 500 too.
+//! - **Several layers** of single patterns around one another nest their errors;
+//!   [`CallError::flatten`](crate::CallError::flatten) makes one of two. A [`StackLayer`] does not
+//!   nest.
+//! - **Allocations**: a [`StackLayer`] or [`RetryLayer`] boxes one future per call; the others none.
+//!
+//! Error kinds of boxed errors (`tower::BoxError`) are those of the error in the box, as far as it
+//! is a `std::io::Error` or of a crate whose kinds are a feature of this one.
+
+mod attempts;
+mod breaker;
+mod bulkhead;
+mod by_name;
+mod classify;
+mod grpc;
+mod http;
+mod limiter;
+mod refusing;
+mod repeat;
+mod retry;
+mod stack;
+mod time;
+mod turn;
+
+pub use breaker::{CircuitBreakerLayer, CircuitBreakerService};
+pub use bulkhead::{BulkheadLayer, BulkheadService};
+pub use classify::{Classify, NoRules};
+pub use grpc::{RefusalsToGrpc, grpc_outcome, grpc_response};
+pub use http::{RefusalsToHttp, http_outcome, http_response};
+pub use limiter::{RateLimiterLayer, RateLimiterService};
+pub use refusing::{Refuse, Refusing};
+pub use repeat::{ByClone, Repeat};
+pub use retry::RetryLayer;
+pub use stack::{StackLayer, StackService};
+pub use time::{TimeLimiterLayer, TimeLimiterService};
+
+/// The futures that the services of single patterns return.
+pub mod future {
+    pub use super::{
+        breaker::CircuitBreakerFuture, bulkhead::BulkheadFuture, limiter::RateLimiterFuture,
+        refusing::RefusingFuture, time::TimeLimiterFuture,
+    };
+}

@@ -1,0 +1,37 @@
+/// How a copy of a request is made for another attempt: [`ByClone`], or a function.
+pub trait Repeat<R>: Clone {
+    /// A copy of the request, or `None` when it can be sent only once.
+    fn repeat(&self, request: &R) -> Option<R>;
+}
+
+/// Copies requests by `Clone`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ByClone;
+
+impl<R: Clone> Repeat<R> for ByClone {
+    fn repeat(&self, request: &R) -> Option<R> {
+        Some(request.clone())
+    }
+}
+
+impl<R> Repeat<R> for fn(&R) -> Option<R> {
+    fn repeat(&self, request: &R) -> Option<R> {
+        self(request)
+    }
+}
+
+/// The way to change the field `repeat` of a layer; `$rest` are its other fields.
+macro_rules! repeating {
+    ($layer:ident; $($rest:ident),*) => {
+        /// Copies requests by this function instead of by `Clone`; where it gives `None` the call
+        /// has one attempt.
+        ///
+        /// A request that was copied once is one of which the copies can be copied.
+        #[must_use]
+        pub fn clone_request<R>(self, copy: fn(&R) -> Option<R>) -> $layer<C, fn(&R) -> Option<R>> {
+            $layer { repeat: copy, $($rest: self.$rest),* }
+        }
+    };
+}
+
+pub(super) use repeating;

@@ -1,0 +1,117 @@
+use std::{
+    fmt,
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use tower_layer::Layer;
+use tower_service::Service;
+
+use super::by_name::constructors;
+use crate::{CallError, TimeLimiter, time_limiter::Countdown};
+
+/// Cuts short what takes a service too long; the time runs from `call` to the response's head.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use resilience::{CallError, Error, TimeLimiter, TimeLimiterConfig, tower::TimeLimiterLayer};
+/// use tower::{Layer, ServiceExt, service_fn};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), resilience::ConfigError> {
+/// let config = TimeLimiterConfig::builder().timeout_duration(Duration::from_millis(5)).build()?;
+/// let layer = TimeLimiterLayer::new(TimeLimiter::new("quote", config));
+/// let quote = layer.layer(service_fn(|_: u32| std::future::pending::<Result<(), ()>>()));
+/// let answer = quote.oneshot(7).await;
+/// assert!(matches!(answer, Err(CallError::Resilience(Error::TimedOut(_)))));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct TimeLimiterLayer {
+    instance: TimeLimiter,
+}
+
+impl TimeLimiterLayer {
+    constructors!(TimeLimiter, "a time limiter";);
+}
+
+impl<S> Layer<S> for TimeLimiterLayer {
+    type Service = TimeLimiterService<S>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        TimeLimiterService { inner, limiter: self.instance.clone() }
+    }
+}
+
+/// A service behind a [`TimeLimiterLayer`].
+#[derive(Debug, Clone)]
+pub struct TimeLimiterService<S> {
+    inner: S,
+    limiter: TimeLimiter,
+}
+
+impl<S: Service<R>, R> Service<R> for TimeLimiterService<S> {
+    type Response = S::Response;
+    type Error = CallError<S::Error>;
+    type Future = TimeLimiterFuture<S::Future>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        self.inner.poll_ready(cx).map_err(CallError::Inner)
+    }
+
+    fn call(&mut self, request: R) -> Self::Future {
+        let countdown = self.limiter.begin(self.limiter.clock().now());
+        let call = self.inner.call(request);
+        TimeLimiterFuture { call, countdown, limiter: self.limiter.clone() }
+    }
+}
+
+pin_project_lite::pin_project! {
+    /// The answer of a [`TimeLimiterService`].
+    ///
+    /// # Panics
+    ///
+    /// On the system clock, outside of a tokio runtime, when the call is not ready at once.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping it drops the call; nothing is counted.
+    #[must_use = "futures do nothing unless awaited"]
+    pub struct TimeLimiterFuture<F> {
+        #[pin]
+        call: F,
+        #[pin]
+        countdown: Option<Countdown>,
+        limiter: TimeLimiter,
+    }
+}
+
+impl<F: Future<Output = Result<T, E>>, T, E> Future for TimeLimiterFuture<F> {
+    type Output = Result<T, CallError<E>>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let answer = this.call.poll(cx);
+        let Some(countdown) = this.countdown.as_pin_mut() else {
+            return answer.map_err(CallError::Inner);
+        };
+        // A call that is ready in the same poll wins.
+        if let Poll::Ready(answer) = answer {
+            this.limiter.end(answer.is_ok());
+            return Poll::Ready(answer.map_err(CallError::Inner));
+        }
+        let limit = countdown.limit();
+        let expired = countdown.poll(this.limiter.clock(), cx);
+        expired.map(|()| Err(CallError::Resilience(this.limiter.expire(limit).into())))
+    }
+}
+
+impl<F> fmt::Debug for TimeLimiterFuture<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TimeLimiterFuture").field("limiter", &self.limiter).finish_non_exhaustive()
+    }
+}
