@@ -25,7 +25,7 @@ use resilience_settings::Pattern;
 /// | `ignore = path` | `fn(&E) -> bool`: errors that end the retry at once |
 /// | `retry_result = path` | `fn(&T) -> bool`: results that are worth another attempt |
 /// | `retry_after = path` | `fn(&E) -> Option<Duration>`: how long the error asks to wait |
-/// | `budget = "…"` | the budget that retries are taken from, see `resilience::retry::RetryBudget` |
+/// | `budget = "…"` | what retries are taken from; to be declared in a configuration that is loaded |
 /// | `deadline` | calls further down learn when the time is over, see `resilience::deadline` |
 /// | `base_config = "…"` | the shared configuration to start from |
 /// | `crate = path` | where `resilience` is found, for crates that re-export it |
