@@ -5,7 +5,7 @@
 //! in a [registry](Resilience). The README has the quick start and the reference of the settings.
 //!
 //! Each pattern works without attributes too, alone ([`CircuitBreaker::call`]) or together in a
-//! [`Stack`].
+//! [`Stack`], which keeps any order; blocking callers have both.
 
 #[doc(hidden)]
 #[path = "private/mod.rs"]
