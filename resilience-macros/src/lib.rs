@@ -20,6 +20,7 @@ use resilience_settings::Pattern;
 /// | argument | meaning |
 /// |---|---|
 /// | `name = "…"` | the instance; left out, the function's name |
+/// | `key = expr` | of the instances under the name, the one for this value of the arguments |
 /// | `fallback = path` or `[a, b]` | what answers when the call has failed for good |
 /// | `retry_if = path` | `fn(&E) -> bool`: whether an error is worth another attempt |
 /// | `ignore = path` | `fn(&E) -> bool`: errors that end the retry at once |
@@ -42,6 +43,7 @@ use resilience_settings::Pattern;
 /// }
 /// ```
 #[doc = include_str!("../docs/fallback.md")]
+#[doc = include_str!("../docs/keys.md")]
 #[doc = include_str!("../docs/functions.md")]
 #[proc_macro_attribute]
 pub fn retry(args: TokenStream, item: TokenStream) -> TokenStream {
@@ -53,6 +55,7 @@ pub fn retry(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | argument | meaning |
 /// |---|---|
 /// | `name = "…"` | the instance; left out, the function's name |
+/// | `key = expr` | of the instances under the name, the one for this value of the arguments |
 /// | `fallback = path` or `[a, b]` | what answers when the call has failed for good |
 /// | `record = path` | `fn(&E) -> bool`: errors that count as failures; the others are successes |
 /// | `ignore = path` | `fn(&E) -> bool`: errors that count as neither |
@@ -76,6 +79,7 @@ pub fn retry(args: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 /// ```
 #[doc = include_str!("../docs/fallback.md")]
+#[doc = include_str!("../docs/keys.md")]
 #[doc = include_str!("../docs/functions.md")]
 #[proc_macro_attribute]
 pub fn circuit_breaker(args: TokenStream, item: TokenStream) -> TokenStream {
@@ -87,6 +91,7 @@ pub fn circuit_breaker(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | argument | meaning |
 /// |---|---|
 /// | `name = "…"` | the instance; left out, the function's name |
+/// | `key = expr` | of the instances under the name, the one for this value of the arguments |
 /// | `fallback = path` or `[a, b]` | what answers when the call has failed for good |
 /// | `permits = n` | how many permits one call takes, 1 when left out |
 /// | `base_config = "…"` | the shared configuration to start from |
@@ -102,6 +107,7 @@ pub fn circuit_breaker(args: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 /// ```
 #[doc = include_str!("../docs/fallback.md")]
+#[doc = include_str!("../docs/keys.md")]
 #[doc = include_str!("../docs/functions.md")]
 #[proc_macro_attribute]
 pub fn rate_limiter(args: TokenStream, item: TokenStream) -> TokenStream {
@@ -113,6 +119,7 @@ pub fn rate_limiter(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | argument | meaning |
 /// |---|---|
 /// | `name = "…"` | the instance; left out, the function's name |
+/// | `key = expr` | of the instances under the name, the one for this value of the arguments |
 /// | `fallback = path` or `[a, b]` | what answers when the call has failed for good |
 /// | `detach` | the body runs on after a timeout; arguments must be owned and `Send` |
 /// | `deadline` | calls further down learn when the time is over, see `resilience::deadline` |
@@ -148,6 +155,7 @@ pub fn rate_limiter(args: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 /// ```
 #[doc = include_str!("../docs/fallback.md")]
+#[doc = include_str!("../docs/keys.md")]
 #[doc = include_str!("../docs/functions.md")]
 #[proc_macro_attribute]
 pub fn time_limiter(args: TokenStream, item: TokenStream) -> TokenStream {
@@ -159,6 +167,7 @@ pub fn time_limiter(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | argument | meaning |
 /// |---|---|
 /// | `name = "…"` | the instance; left out, the function's name |
+/// | `key = expr` | of the instances under the name, the one for this value; not for a thread pool |
 /// | `fallback = path` or `[a, b]` | what answers when the call has failed for good |
 /// | `type = "semaphore"` or `"thread_pool"` | what bounds the calls; `semaphore` when left out |
 /// | `base_config = "…"` | the shared configuration to start from |
@@ -183,6 +192,7 @@ pub fn time_limiter(args: TokenStream, item: TokenStream) -> TokenStream {
 /// # }
 /// ```
 #[doc = include_str!("../docs/fallback.md")]
+#[doc = include_str!("../docs/keys.md")]
 #[doc = include_str!("../docs/functions.md")]
 #[proc_macro_attribute]
 pub fn bulkhead(args: TokenStream, item: TokenStream) -> TokenStream {

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use crate::{MAX_NAME_CHARS, Value, ValueError, check_name, duration::parse_duration, same_name};
 
 /// One setting: how it is written, what it accepts and what it is when nobody sets it.
@@ -70,6 +72,11 @@ pub enum Type {
     Name,
     /// A list of error kinds.
     Kinds,
+    /// A list of texts that stand for nothing but themselves.
+    Texts {
+        /// How many there can be.
+        max: usize,
+    },
     /// A whole number of at least 1, or one such number per error kind.
     Counts,
 }
@@ -101,6 +108,7 @@ impl Type {
             Type::Word(words) => format!("one of {}", words.join(", ")),
             Type::Name => format!("a name of 1 to {MAX_NAME_CHARS} characters"),
             Type::Kinds => "a list of error kinds".into(),
+            Type::Texts { max } => format!("a list of at most {max} texts"),
             Type::Counts => "a whole number of at least 1, or one per error kind".into(),
         }
     }
@@ -127,9 +135,8 @@ impl Type {
                     .map_err(|error| ValueError::new(format!("{}: {error}", self.allowed())))?,
             ),
             Type::Word(_) | Type::Name => Value::Word(text.to_owned()),
-            Type::Kinds => Value::Kinds(
-                text.split(',').map(|k| k.trim().to_owned()).filter(|k| !k.is_empty()).collect(),
-            ),
+            Type::Kinds => Value::Kinds(listed(text)),
+            Type::Texts { .. } => Value::Texts(listed(text)),
         };
         self.check(value)
     }
@@ -143,6 +150,9 @@ impl Type {
         match (*self, value) {
             (Type::Bool, value @ Value::Bool(_)) | (Type::Kinds, value @ Value::Kinds(_)) => {
                 Ok(value)
+            }
+            (Type::Texts { max }, Value::Texts(texts)) if texts.len() <= max => {
+                Ok(Value::Texts(texts))
             }
             (Type::Integer { min, max }, Value::Integer(n)) if (min..=max).contains(&n) => {
                 Ok(Value::Integer(n))
@@ -178,6 +188,11 @@ impl Type {
     }
 }
 
+/// What a list holds that is written in one text, with commas.
+fn listed(text: &str) -> Arc<[String]> {
+    text.split(',').map(|item| item.trim().to_owned()).filter(|item| !item.is_empty()).collect()
+}
+
 impl Key {
     /// The position and definition of a key in a table of keys, written in `snake_case`, camelCase or
     /// kebab-case.
@@ -200,7 +215,10 @@ impl Key {
             Default::Float(x) => Value::Float(x),
             Default::Duration(text) => Value::Duration(parse_duration(text).expect("tested")),
             Default::Word(word) => Value::Word(word.to_owned()),
-            Default::EmptyList => Value::Kinds([].into()),
+            Default::EmptyList => match self.ty {
+                Type::Texts { .. } => Value::Texts([].into()),
+                _ => Value::Kinds([].into()),
+            },
             Default::ProcessorsMinus(less) => {
                 let processors = std::thread::available_parallelism().map_or(1, usize::from);
                 Value::Integer((processors as u64).saturating_sub(less).max(1))

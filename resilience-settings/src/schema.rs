@@ -35,6 +35,27 @@ const EVENT_BUFFER: Key = key(
     "How many recent events the instance keeps.",
 );
 
+const MAX_KEYS: Key = key(
+    "max_keys",
+    Type::Integer { min: 1, max: 1_000_000 },
+    Default::Integer(10_000),
+    "How many keys have an instance of their own; further ones share one.",
+);
+
+const KEY_IDLE_TIMEOUT: Key = key(
+    "key_idle_timeout",
+    Type::Duration { min: MILLISECOND },
+    Default::Duration("10m"),
+    "How long a key is not used before its instance may go.",
+);
+
+const METRIC_KEYS: Key = key(
+    "metric_keys",
+    Type::Texts { max: 100 },
+    Default::EmptyList,
+    "The keys that metrics may name.",
+);
+
 /// Keys of `circuitbreaker`.
 pub const CIRCUIT_BREAKER: &[Key] = &[
     key(
@@ -199,6 +220,9 @@ pub const CIRCUIT_BREAKER: &[Key] = &[
         Default::Duration("10m"),
         "The longest time for which `open_for` may open the breaker.",
     ),
+    MAX_KEYS,
+    KEY_IDLE_TIMEOUT,
+    METRIC_KEYS,
     EVENT_BUFFER,
     ENABLED,
 ];
@@ -284,6 +308,9 @@ pub const RETRY: &[Key] = &[
         Default::Unset,
         "The budget under `retry.budgets` that the instance's retries are taken from.",
     ),
+    MAX_KEYS,
+    KEY_IDLE_TIMEOUT,
+    METRIC_KEYS,
     EVENT_BUFFER,
     ENABLED,
 ];
@@ -330,6 +357,9 @@ pub const RATE_LIMITER: &[Key] = &[
         Default::Word("interval"),
         "Whether permissions come back all at once with a period or one by one over it.",
     ),
+    MAX_KEYS,
+    KEY_IDLE_TIMEOUT,
+    METRIC_KEYS,
     EVENT_BUFFER,
     ENABLED,
 ];
@@ -348,6 +378,9 @@ pub const TIME_LIMITER: &[Key] = &[
         Default::Bool(true),
         "Whether a call that timed out is cancelled; `false` needs `detach` at the function.",
     ),
+    MAX_KEYS,
+    KEY_IDLE_TIMEOUT,
+    METRIC_KEYS,
     EVENT_BUFFER,
     ENABLED,
 ];
@@ -366,6 +399,9 @@ pub const BULKHEAD: &[Key] = &[
         Default::Duration("0ms"),
         "How long a call may wait for a slot.",
     ),
+    MAX_KEYS,
+    KEY_IDLE_TIMEOUT,
+    METRIC_KEYS,
     EVENT_BUFFER,
     ENABLED,
 ];

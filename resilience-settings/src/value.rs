@@ -15,6 +15,8 @@ pub enum Value {
     Word(String),
     /// A list of error kinds, shared by all that inherit it.
     Kinds(Arc<[String]>),
+    /// A list of texts that stand for nothing but themselves.
+    Texts(Arc<[String]>),
     /// A number per error kind.
     Counts(Vec<(String, u32)>),
 }
@@ -27,7 +29,7 @@ impl fmt::Display for Value {
             Value::Float(x) => write!(f, "{x}"),
             Value::Duration(d) => f.write_str(&crate::format_duration(*d)),
             Value::Word(word) => f.write_str(word),
-            Value::Kinds(kinds) => write!(f, "[{}]", kinds.join(", ")),
+            Value::Kinds(list) | Value::Texts(list) => write!(f, "[{}]", list.join(", ")),
             Value::Counts(counts) => {
                 f.write_str("{")?;
                 for (i, (kind, n)) in counts.iter().enumerate() {

@@ -73,7 +73,7 @@ pub trait EventKind: Clone + Send + Sync + 'static {
 /// Something that happened at an instance.
 ///
 /// Each pattern has a name of its own for it: [`RetryEvent`](crate::retry::RetryEvent) and so on.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InstanceEvent<K> {
     /// The name of the instance.
@@ -82,11 +82,36 @@ pub struct InstanceEvent<K> {
     pub at: u64,
     /// What happened.
     pub kind: K,
+    key: Option<Arc<str>>,
 }
 
 impl<K> InstanceEvent<K> {
-    pub(crate) fn new(instance: &Arc<str>, at: u64, kind: K) -> Self {
-        Self { instance: Arc::clone(instance), at, kind }
+    /// Returns the key that the instance is for, if it is a [keyed](crate::keyed) one.
+    ///
+    /// The event's text does not have it: keys may be user ids.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use resilience::{Bulkhead, BulkheadConfig};
+    ///
+    /// let bulkhead = Bulkhead::new("shard", BulkheadConfig::default());
+    /// bulkhead.events().subscribe(|event| assert_eq!(event.key(), Some("eu-1"))).forever();
+    /// drop(bulkhead.keyed("eu-1").try_acquire());
+    /// ```
+    pub fn key(&self) -> Option<&str> {
+        self.key.as_deref()
+    }
+}
+
+/// Without the key, which may be a user id.
+impl<K: fmt::Debug> fmt::Debug for InstanceEvent<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InstanceEvent")
+            .field("instance", &self.instance)
+            .field("at", &self.at)
+            .field("kind", &self.kind)
+            .finish_non_exhaustive()
     }
 }
 
@@ -161,8 +186,12 @@ pub struct RecentEvent {
 /// drop(bulkhead.try_acquire());
 /// assert_eq!(heard.load(Ordering::Relaxed), 2);
 /// ```
+///
+/// All instances that are one name by different [keys](crate::keyed) have the same events.
 pub struct Events<E> {
     shared: Arc<Shared<E>>,
+    /// What the instance's events tell as their key.
+    key: Option<Arc<str>>,
 }
 
 type Listener<E> = Arc<dyn Fn(&E) + Send + Sync>;
@@ -199,6 +228,7 @@ impl<E: Event> Events<E> {
                     delivering: false,
                 }),
             }),
+            key: None,
         }
     }
 
@@ -339,7 +369,24 @@ impl<E: Event> Events<E> {
     }
 }
 
+impl<E> Events<E> {
+    /// The same events, for the instance of a key; without one, for the one that several share.
+    pub(crate) fn of_key(&self, key: Option<Arc<str>>) -> Self {
+        Self { shared: Arc::clone(&self.shared), key }
+    }
+
+    /// The key of the instance whose events these are.
+    pub(crate) fn key(&self) -> Option<&str> {
+        self.key.as_deref()
+    }
+}
+
 impl<K: EventKind> Events<InstanceEvent<K>> {
+    /// An event of the instance.
+    pub(crate) fn event(&self, instance: &Arc<str>, at: u64, kind: K) -> InstanceEvent<K> {
+        InstanceEvent { instance: Arc::clone(instance), at, kind, key: self.key.clone() }
+    }
+
     /// Queues an event that comes with a call if somebody listens, and tells so.
     ///
     /// As for [`push`](Events::push), the lock that orders the event is held;
@@ -347,7 +394,7 @@ impl<K: EventKind> Events<InstanceEvent<K>> {
     pub(crate) fn note(&self, instance: &Arc<str>, at: impl FnOnce() -> u64, kind: K) -> bool {
         let noted = self.is_observed();
         if noted {
-            self.push(InstanceEvent::new(instance, at(), kind));
+            self.push(self.event(instance, at(), kind));
         }
         noted
     }
@@ -397,7 +444,7 @@ pub(crate) fn bounded(mut text: String, max: usize) -> String {
 
 impl<E> Clone for Events<E> {
     fn clone(&self) -> Self {
-        Self { shared: Arc::clone(&self.shared) }
+        Self { shared: Arc::clone(&self.shared), key: self.key.clone() }
     }
 }
 

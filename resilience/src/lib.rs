@@ -21,6 +21,7 @@ mod context;
 mod counter;
 mod error;
 pub mod events;
+pub mod keyed;
 mod kind;
 pub mod rate_limiter;
 mod registry;

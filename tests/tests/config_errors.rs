@@ -198,8 +198,8 @@ fn i05_unknown_keys_and_sections_are_refused_with_the_nearest() {
         (
             "timelimiter.instances.a.colour: red",
             "<text>:1: timelimiter.instances.a.colour = red: unknown key; known are \
-             timeout_duration, cancel_running_future, event_consumer_buffer_size, enabled, \
-             base_config",
+             timeout_duration, cancel_running_future, max_keys, key_idle_timeout, metric_keys, \
+             event_consumer_buffer_size, enabled, base_config",
         ),
         (
             "resilience:\n  circuitbraker:\n    instances: { a: {}, b: {} }",

@@ -6,6 +6,7 @@ use syn::Ident;
 pub(super) struct Locals {
     pub(super) rules: Ident,
     pub(super) policy: Ident,
+    pub(super) entered: Ident,
     pub(super) pass: Ident,
     pub(super) last: Ident,
     pub(super) receiver: Ident,
@@ -23,6 +24,7 @@ impl Locals {
         Self {
             rules: local("__resilience_rules"),
             policy: local("__resilience_policy"),
+            entered: local("__resilience_entered"),
             pass: local("__resilience_pass"),
             last: local("__resilience_last"),
             receiver: local("__resilience_receiver"),

@@ -7,6 +7,7 @@
 mod attempt;
 mod failure;
 mod fit;
+mod keys;
 mod lints;
 mod locals;
 mod site;
@@ -140,6 +141,7 @@ impl<'a> Plan<'a> {
     fn compose(&self, function: &Function) -> TokenStream {
         let Self { private, locals, .. } = self;
         let Locals { pass, rules, outcome, result, last, .. } = locals;
+        let enter = keys::enter(self, function);
         let siblings = uses(&self.stack.siblings);
         let site = site::site(self, function);
         let check_fallbacks = fit::check(self, function);
@@ -182,8 +184,8 @@ impl<'a> Plan<'a> {
             #check_fallbacks
             #define_rules
             #define_fallbacks
+            #enter
             #define_slots
-            let mut #pass = #private::CallSite::enter(&__RESILIENCE_SITE);
             #call
             ::core::mem::drop(#pass);
             #conclusion

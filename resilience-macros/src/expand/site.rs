@@ -36,7 +36,7 @@ pub(super) fn site(plan: &Plan<'_>, function: &Function) -> TokenStream {
 fn layer(plan: &Plan<'_>, layer: &Layer, function: &LitStr) -> TokenStream {
     let private = &plan.private;
     let pattern = format_ident!("{}", format!("{:?}", layer.pattern));
-    let named = layer.name.is_some();
+    let (named, keyed) = (layer.name.is_some(), layer.key.is_some());
     let name = layer.name.as_ref().unwrap_or(function);
     let inline = layer.inline.iter().map(|setting| {
         let (key, value) = (setting.key, value(setting));
@@ -51,6 +51,7 @@ fn layer(plan: &Plan<'_>, layer: &Layer, function: &LitStr) -> TokenStream {
             pattern: #private::Pattern::#pattern,
             name: #name,
             named: #named,
+            keyed: #keyed,
             inline: &[#(#inline),*],
             base_config: #base_config,
         }
@@ -78,6 +79,10 @@ fn value(setting: &Inline) -> TokenStream {
         Value::Kinds(kinds) => {
             let kinds = kinds.iter();
             quote!(Kinds(&[#(#kinds),*]))
+        }
+        Value::Texts(texts) => {
+            let texts = texts.iter();
+            quote!(Texts(&[#(#texts),*]))
         }
         Value::Counts(_) => unreachable!("no literal is read as counts per kind"),
     }

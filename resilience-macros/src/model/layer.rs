@@ -13,6 +13,8 @@ pub(crate) struct Layer {
     pub(crate) pattern: Pattern,
     pub(crate) span: Span,
     pub(crate) name: Option<LitStr>,
+    /// What tells the instance apart from others of the name, from call to call.
+    pub(crate) key: Option<Expr>,
     pub(crate) base_config: Option<LitStr>,
     pub(crate) inline: Vec<Inline>,
     /// Methods of the runtime's rules, with the functions they are given.
@@ -31,6 +33,7 @@ pub(crate) struct Layer {
 #[derive(Clone, Copy)]
 enum Special {
     Name,
+    Key,
     BaseConfig,
     Crate,
     Fallback,
@@ -43,6 +46,7 @@ enum Special {
 
 const COMMON: &[(&str, Special)] = &[
     ("name", Special::Name),
+    ("key", Special::Key),
     ("base_config", Special::BaseConfig),
     ("crate", Special::Crate),
     ("fallback", Special::Fallback),
@@ -82,6 +86,7 @@ impl Layer {
             pattern: written.pattern,
             span: written.span,
             name: None,
+            key: None,
             base_config: None,
             inline: Vec::new(),
             rules: Vec::new(),
@@ -115,6 +120,7 @@ impl Layer {
     fn special(&mut self, special: Special, arg: &Arg) -> syn::Result<()> {
         match special {
             Special::Name => self.name = Some(instance_name(arg)?),
+            Special::Key => self.key = Some(self.key_expression(arg)?),
             Special::BaseConfig => self.base_config = Some(instance_name(arg)?),
             Special::Crate => self.krate = Some(crate_path(arg)?),
             Special::Fallback => self.fallbacks = paths(arg)?,
@@ -129,6 +135,15 @@ impl Layer {
             Special::Type => {}
         }
         Ok(())
+    }
+
+    fn key_expression(&self, arg: &Arg) -> syn::Result<Expr> {
+        if self.pattern == Pattern::ThreadPoolBulkhead {
+            let message = "a thread pool has no `key`: each key would start threads of its own; leave \
+                           it out, or limit the keys by another attribute on this function";
+            return Err(syn::Error::new_spanned(&arg.key, message));
+        }
+        value(arg).cloned()
     }
 
     fn bulkhead_type(&mut self, arg: &Arg) -> syn::Result<()> {

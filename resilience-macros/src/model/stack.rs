@@ -1,7 +1,7 @@
 use proc_macro2::Span;
 use quote::ToTokens;
 use resilience_settings::Pattern;
-use syn::{ExprPath, Path, Signature};
+use syn::{Expr, ExprPath, Path, Signature};
 
 use super::{Form, Layer};
 use crate::{parse::default_crate, problems::Problems};
@@ -115,6 +115,11 @@ impl Stack {
             }
         }
         warnings
+    }
+
+    /// The keys of the layers that have one, in the order of the layers.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &Expr> {
+        self.layers.iter().filter_map(|layer| layer.key.as_ref())
     }
 
     /// How many permits of the rate limiter a call takes.

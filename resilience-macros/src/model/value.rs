@@ -22,6 +22,7 @@ fn expected(key: &Key, expr: &Expr) -> syn::Error {
     let quoted = match key.ty {
         Type::Duration { .. } | Type::Word(_) | Type::Name => ", as a string",
         Type::Kinds => ", such as [\"timeout\", \"io\"]",
+        Type::Texts { .. } => ", such as [\"eu\", \"us\"]",
         _ => "",
     };
     let message = format!("`{}` is {}{quoted}", key.name, key.ty.allowed());
@@ -31,11 +32,11 @@ fn expected(key: &Key, expr: &Expr) -> syn::Error {
 fn read(key: &Key, expr: &Expr) -> syn::Result<Value> {
     let wrong = || expected(key, expr);
     match (key.ty, expr) {
-        (Type::Kinds, Expr::Array(ExprArray { elems, .. })) => elems
-            .iter()
-            .map(|elem| string(elem).ok_or_else(wrong))
-            .collect::<Result<_, _>>()
-            .map(|kinds: Vec<String>| Value::Kinds(kinds.into())),
+        (Type::Kinds | Type::Texts { .. }, Expr::Array(ExprArray { elems, .. })) => {
+            let list = elems.iter().map(|elem| string(elem).ok_or_else(wrong));
+            let list = list.collect::<Result<Vec<String>, _>>()?.into();
+            Ok(if let Type::Kinds = key.ty { Value::Kinds(list) } else { Value::Texts(list) })
+        }
         (_, Expr::Lit(ExprLit { lit, .. })) => literal(key, lit).ok_or_else(wrong)?,
         (_, Expr::Path(_)) => Err(syn::Error::new_spanned(
             expr,

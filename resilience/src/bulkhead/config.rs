@@ -2,7 +2,10 @@ use std::time::Duration;
 
 use resilience_settings::Value;
 
-use crate::config::{Problem, Settings, typed_config};
+use crate::{
+    config::{Problem, Settings, typed_config},
+    keyed::KeySettings,
+};
 
 /// The checked settings of a [`Bulkhead`](super::Bulkhead).
 ///
@@ -10,6 +13,9 @@ use crate::config::{Problem, Settings, typed_config};
 /// |---|---|---|
 /// | `max_concurrent_calls` | 25 | 0 to 4,294,967,295; 0 refuses every call |
 /// | `max_wait_duration` | 0 | any duration; 0 never waits |
+/// | `max_keys` | 10,000 | 1 to 1,000,000 |
+/// | `key_idle_timeout` | 10 min | from 1 ms |
+/// | `metric_keys` | none | at most 100 |
 /// | `event_consumer_buffer_size` | 100 | 1 to 100,000 |
 /// | `enabled` | true | |
 ///
@@ -30,6 +36,7 @@ use crate::config::{Problem, Settings, typed_config};
 pub struct BulkheadConfig {
     max_concurrent_calls: u32,
     max_wait_duration: Duration,
+    pub(crate) keyed: KeySettings,
     event_consumer_buffer_size: u32,
     enabled: bool,
 }
@@ -40,6 +47,7 @@ impl BulkheadConfig {
         Self::builder()
             .max_concurrent_calls(self.max_concurrent_calls)
             .max_wait_duration(self.max_wait_duration)
+            .keyed(&self.keyed)
             .event_consumer_buffer_size(self.event_consumer_buffer_size)
             .enabled(self.enabled)
     }
@@ -50,6 +58,7 @@ impl BulkheadConfig {
         Ok(Self {
             max_concurrent_calls: settings.u32("max_concurrent_calls"),
             max_wait_duration: settings.duration("max_wait_duration"),
+            keyed: KeySettings::from_settings(settings),
             event_consumer_buffer_size: settings.u32("event_consumer_buffer_size"),
             enabled: settings.bool("enabled"),
         })
@@ -72,7 +81,7 @@ impl BulkheadConfig {
 }
 
 typed_config! {
-    BulkheadConfig, BulkheadConfigBuilder, Bulkhead;
+    BulkheadConfig, BulkheadConfigBuilder, Bulkhead, keyed;
     /// Sets how many calls run at once; 25 by default, 0 refuses every call.
     max_concurrent_calls(calls: u32) = Value::Integer(calls.into());
     /// Sets how long a call may wait for a slot; 0, the default, never waits.
@@ -96,6 +105,9 @@ mod tests {
         let config = BulkheadConfig::builder()
             .max_concurrent_calls(0)
             .max_wait_duration(Duration::from_millis(2))
+            .max_keys(8)
+            .key_idle_timeout(Duration::from_secs(8))
+            .metric_keys(["a", "b"])
             .event_consumer_buffer_size(9)
             .enabled(false)
             .build()

@@ -46,6 +46,11 @@ impl<W> Engine<W> {
         self.queue.len() as u64
     }
 
+    /// Whether no call has a slot or waits for one.
+    pub(super) fn is_idle(&self) -> bool {
+        self.held == 0 && self.untied == 0 && self.queue.is_empty()
+    }
+
     /// Takes a slot for a guard.
     pub(super) fn enter(&mut self) -> bool {
         let free = self.available() > 0;

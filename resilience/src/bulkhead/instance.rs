@@ -18,6 +18,7 @@ use crate::{
     aftermath::Aftermath,
     clock::saturating_nanos,
     events::Events,
+    keyed::{KeySettings, Keys, Member},
     sync::{
         Mutex,
         atomic::{AtomicBool, Ordering},
@@ -55,6 +56,7 @@ struct Shared {
     name: Arc<str>,
     clock: Clock,
     events: Events<BulkheadEvent>,
+    keys: Keys<Bulkhead>,
     enabled: AtomicBool,
     state: Mutex<State>,
 }
@@ -90,15 +92,27 @@ impl Bulkhead {
 
     /// Makes an instance that takes its time from `clock`.
     pub fn with_clock(name: impl Into<Arc<str>>, config: BulkheadConfig, clock: Clock) -> Self {
+        let events = Events::new(config.event_consumer_buffer_size());
+        Self::make(name.into(), Arc::new(config), clock, events, Keys::none_yet())
+    }
+
+    fn make(
+        name: Arc<str>,
+        config: Arc<BulkheadConfig>,
+        clock: Clock,
+        events: Events<BulkheadEvent>,
+        keys: Keys<Self>,
+    ) -> Self {
         Self {
             shared: Arc::new(Shared {
-                name: name.into(),
+                name,
                 clock,
-                events: Events::new(config.event_consumer_buffer_size()),
+                events,
+                keys,
                 enabled: AtomicBool::new(config.is_enabled()),
                 state: Mutex::new(State {
                     engine: Engine::new(config.max_concurrent_calls()),
-                    config: Arc::new(config),
+                    config,
                     permitted: 0,
                     rejected: 0,
                     finished: 0,
@@ -303,7 +317,7 @@ impl Bulkhead {
     /// Changes how many calls run at once; 0 refuses every call.
     ///
     /// A raised maximum lets waiting calls in. A lowered one takes nothing back: it takes effect as
-    /// running calls end.
+    /// running calls end. The [keyed](crate::keyed) instances of the name follow.
     pub fn change_max_concurrent_calls(&self, max_concurrent_calls: u32) {
         let granted = {
             let mut state = self.shared.state.lock();
@@ -311,6 +325,7 @@ impl Bulkhead {
             state.engine.set_max(max_concurrent_calls)
         };
         wake(granted);
+        self.shared.keys.follow(self);
     }
 
     /// Says whether the instance acts, until it is said again or a reload changes the instance.
@@ -390,9 +405,14 @@ impl Bulkhead {
     }
 
     fn replace_config(&self, edit: impl FnOnce(&BulkheadConfig) -> BulkheadConfig) -> Aftermath {
+        let own = self.put_config(|config| Arc::new(edit(config)));
+        self.shared.keys.follow_after(self, own)
+    }
+
+    fn put_config(&self, edit: impl FnOnce(&BulkheadConfig) -> Arc<BulkheadConfig>) -> Aftermath {
         let granted = {
             let mut state = self.shared.state.lock();
-            let config = Arc::new(edit(&state.config));
+            let config = edit(&state.config);
             self.shared.events.set_capacity(config.event_consumer_buffer_size());
             self.shared.enabled.store(config.is_enabled(), Ordering::Relaxed);
             let mut granted = state.engine.set_max(config.max_concurrent_calls());
@@ -485,6 +505,45 @@ impl Bulkhead {
 
     fn full(&self) -> BulkheadFull {
         BulkheadFull::new(Arc::clone(&self.shared.name))
+    }
+}
+
+impl Member for Bulkhead {
+    fn own_key(&self) -> Option<&str> {
+        self.shared.events.key()
+    }
+
+    fn config(&self) -> Arc<BulkheadConfig> {
+        self.config()
+    }
+
+    fn clock(&self) -> &Clock {
+        self.clock()
+    }
+
+    fn keys(&self) -> &Keys<Self> {
+        &self.shared.keys
+    }
+
+    fn key_settings(config: &BulkheadConfig) -> &KeySettings {
+        &config.keyed
+    }
+
+    fn member(&self, config: Arc<BulkheadConfig>, key: Option<Arc<str>>) -> Self {
+        let Shared { name, clock, events, .. } = &*self.shared;
+        Self::make(Arc::clone(name), config, clock.clone(), events.of_key(key), Keys::Member)
+    }
+
+    fn adopt(&self, config: Arc<BulkheadConfig>) {
+        drop(self.put_config(|_| config));
+    }
+
+    fn handles(&self) -> usize {
+        Arc::strong_count(&self.shared)
+    }
+
+    fn is_at_rest(&self, _: u64) -> bool {
+        self.shared.state.lock().engine.is_idle()
     }
 }
 

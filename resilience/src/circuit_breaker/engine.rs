@@ -96,6 +96,15 @@ pub(super) struct View {
     pub(super) transitions: u64,
 }
 
+/// What time alone has brought about.
+struct Due {
+    phase: Phase,
+    /// How many changes of state that took.
+    hops: u32,
+    /// Whether what the calls came to is still in the window.
+    keeps_window: bool,
+}
+
 impl Engine {
     pub(super) fn new(config: Arc<CircuitBreakerConfig>, now: u64, rng: Rng) -> Self {
         let phase = Phase::initial(&config, now, rng);
@@ -145,23 +154,39 @@ impl Engine {
         }
     }
 
+    /// Whether a fresh breaker would serve as well as this one: it waits for nothing, and nobody has
+    /// put it into its state by hand.
+    pub(super) fn is_at_rest(&self, now: u64) -> bool {
+        let now = self.now.max(now);
+        let Due { phase, .. } = self.due(now);
+        match phase.state() {
+            State::Closed => true,
+            State::Open | State::HalfOpen => phase.ends_at().is_none_or(|end| end <= now),
+            state => state == self.config.initial_state(),
+        }
+    }
+
     /// What an observer finds at `now`, without changing anything.
     pub(super) fn view(&self, now: u64) -> View {
         let now = self.now.max(now);
-        let mut phase = self.phase.clone();
-        let mut hop = 0;
-        let mut keeps_window = true;
-        while let Some((to, at)) = phase.due(now, hop, &self.config) {
-            phase.enter(to, at, None, &self.config);
-            keeps_window &= to == State::Open;
-            hop += 1;
-        }
+        let Due { phase, hops, keeps_window } = self.due(now);
         View {
             state: phase.state(),
             entered_at: phase.entered_at(),
             snapshot: if keeps_window { self.snapshot(now) } else { Snapshot::EMPTY },
-            transitions: self.transitions + u64::from(hop),
+            transitions: self.transitions + u64::from(hops),
         }
+    }
+
+    /// Where time alone has led by `now`.
+    fn due(&self, now: u64) -> Due {
+        let mut due = Due { phase: self.phase.clone(), hops: 0, keeps_window: true };
+        while let Some((to, at)) = due.phase.due(now, due.hops, &self.config) {
+            due.phase.enter(to, at, None, &self.config);
+            due.keeps_window &= to == State::Open;
+            due.hops += 1;
+        }
+        due
     }
 }
 

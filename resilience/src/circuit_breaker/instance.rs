@@ -25,6 +25,7 @@ use crate::{
     aftermath::Aftermath,
     clock::saturating_nanos,
     events::Events,
+    keyed::{KeySettings, Keys, Member},
     sync::{
         Mutex,
         atomic::{AtomicU64, Ordering},
@@ -70,6 +71,7 @@ pub(super) struct Shared {
     pub(super) name: Arc<str>,
     pub(super) clock: Clock,
     pub(super) events: Events<CircuitBreakerEvent>,
+    keys: Keys<CircuitBreaker>,
     /// What an entering call needs to know, kept equal to the engine's under the lock.
     pub(super) word: AtomicU64,
     pub(super) guarded: Mutex<Guarded>,
@@ -103,12 +105,23 @@ impl CircuitBreaker {
         clock: Clock,
     ) -> Self {
         let events = Events::new(config.event_consumer_buffer_size());
+        Self::make(name.into(), Arc::new(config), clock, events, Keys::none_yet())
+    }
+
+    fn make(
+        name: Arc<str>,
+        config: Arc<CircuitBreakerConfig>,
+        clock: Clock,
+        events: Events<CircuitBreakerEvent>,
+        keys: Keys<Self>,
+    ) -> Self {
         let now = clock.now();
-        let engine = Engine::new(Arc::new(config), now, Rng::new());
+        let engine = Engine::new(config, now, Rng::new());
         let shared = Shared {
-            name: name.into(),
+            name,
             clock,
             events,
+            keys,
             // Of no generation that an engine has: the first section publishes the real word.
             word: AtomicU64::new(Word::new(State::Closed, 0, true).0),
             guarded: Mutex::new(Guarded {
@@ -530,9 +543,17 @@ impl CircuitBreaker {
         &self,
         edit: impl FnOnce(&CircuitBreakerConfig) -> CircuitBreakerConfig,
     ) -> Aftermath {
+        let own = self.put_config(|config| Arc::new(edit(config)));
+        self.shared.keys.follow_after(self, own)
+    }
+
+    fn put_config(
+        &self,
+        edit: impl FnOnce(&CircuitBreakerConfig) -> Arc<CircuitBreakerConfig>,
+    ) -> Aftermath {
         let mut section = self.section(self.shared.clock.now());
         let engine = &mut section.guarded.engine;
-        let config = Arc::new(edit(engine.config()));
+        let config = edit(engine.config());
         self.shared.events.set_capacity(config.event_consumer_buffer_size());
         engine.reconfigure(config);
         section.release().later()
@@ -549,6 +570,45 @@ impl CircuitBreaker {
         let result = change(&mut section.guarded.engine, &mut section.effects);
         section.finish();
         result
+    }
+}
+
+impl Member for CircuitBreaker {
+    fn own_key(&self) -> Option<&str> {
+        self.shared.events.key()
+    }
+
+    fn config(&self) -> Arc<CircuitBreakerConfig> {
+        self.config()
+    }
+
+    fn clock(&self) -> &Clock {
+        self.clock()
+    }
+
+    fn keys(&self) -> &Keys<Self> {
+        &self.shared.keys
+    }
+
+    fn key_settings(config: &CircuitBreakerConfig) -> &KeySettings {
+        &config.keyed
+    }
+
+    fn member(&self, config: Arc<CircuitBreakerConfig>, key: Option<Arc<str>>) -> Self {
+        let Shared { name, clock, events, .. } = &*self.shared;
+        Self::make(Arc::clone(name), config, clock.clone(), events.of_key(key), Keys::Member)
+    }
+
+    fn adopt(&self, config: Arc<CircuitBreakerConfig>) {
+        drop(self.put_config(|_| config));
+    }
+
+    fn handles(&self) -> usize {
+        Arc::strong_count(&self.shared)
+    }
+
+    fn is_at_rest(&self, now: u64) -> bool {
+        self.shared.guarded.lock().engine.is_at_rest(now)
     }
 }
 

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::{
-    CircuitBreakerEvent, CircuitBreakerEventKind,
+    CircuitBreakerEventKind,
     engine::Effects,
     instance::{Guarded, Shared},
     timer::Errand,
@@ -49,7 +49,7 @@ impl<'a> Section<'a> {
         self.queue_effects();
         if self.guarded.engine.state().tells_calls() {
             self.has_news = true;
-            let event = CircuitBreakerEvent::new(&self.shared.name, self.now, kind());
+            let event = self.shared.events.event(&self.shared.name, self.now, kind());
             self.shared.events.push(event);
         }
     }
@@ -77,7 +77,8 @@ impl<'a> Section<'a> {
         for effect in &self.effects[self.queued..] {
             self.has_news = true;
             let (at, kind) = CircuitBreakerEventKind::of(effect, self.now);
-            self.shared.events.push(CircuitBreakerEvent::new(&self.shared.name, at, kind));
+            let event = self.shared.events.event(&self.shared.name, at, kind);
+            self.shared.events.push(event);
         }
         self.queued = self.effects.len();
     }

@@ -245,6 +245,13 @@ impl Settings {
         }
     }
 
+    pub(crate) fn texts(&self, name: &str) -> &Arc<[String]> {
+        match self.get(name) {
+            Some(Value::Texts(texts)) => texts,
+            other => panic!("{name} is {other:?}, not a list of texts"),
+        }
+    }
+
     pub(crate) fn word(&self, name: &str) -> &str {
         self.optional_word(name).unwrap_or_else(|| panic!("{name} has no default"))
     }

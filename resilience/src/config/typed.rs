@@ -8,7 +8,55 @@ use resilience_settings::Value;
 /// The configuration itself writes its fields, `from_settings`, `to_builder` and a getter named like
 /// each key. `with field: Type = method` is for a builder that takes more than keys: `build` hands the
 /// field to that method.
+///
+/// `keyed` is for a pattern whose instances can be many under one name: the configuration has a field
+/// `keyed` with the settings about them, whose getters and setters are written here.
 macro_rules! typed_config {
+    (
+        $config:ident, $builder:ident, $pattern:ident, keyed
+        $(, with $own:ident: $type_of_own:ty = $apply:ident)?;
+        $($settings:tt)*
+    ) => {
+        $crate::config::typed_config! {
+            $config, $builder, $pattern $(, with $own: $type_of_own = $apply)?;
+            $($settings)*
+            /// Sets how many keys have an instance of their own, 1 to 1,000,000; 10,000 by default.
+            /// Further ones share one.
+            max_keys(keys: u32) = resilience_settings::Value::Integer(keys.into());
+            /// Sets how long a key is not used before its instance may go, from 1 ms; 10 min by
+            /// default.
+            key_idle_timeout(timeout: std::time::Duration) =
+                resilience_settings::Value::Duration(timeout);
+            /// Sets the keys that metrics may name, at most 100; none by default.
+            metric_keys(keys: impl IntoIterator<Item = impl Into<String>>) =
+                resilience_settings::Value::Texts(keys.into_iter().map(Into::into).collect());
+        }
+
+        impl $config {
+            /// Returns how many keys have an instance of their own; further ones share one.
+            pub fn max_keys(&self) -> u32 {
+                self.keyed.max_keys
+            }
+
+            /// Returns how long a key is not used before its instance may go.
+            pub fn key_idle_timeout(&self) -> std::time::Duration {
+                self.keyed.key_idle_timeout
+            }
+
+            /// Returns the keys that metrics may name.
+            pub fn metric_keys(&self) -> &[String] {
+                &self.keyed.metric_keys
+            }
+        }
+
+        impl $builder {
+            pub(crate) fn keyed(self, settings: &$crate::keyed::KeySettings) -> Self {
+                self.max_keys(settings.max_keys)
+                    .key_idle_timeout(settings.key_idle_timeout)
+                    .metric_keys(&*settings.metric_keys)
+            }
+        }
+    };
     (
         $config:ident, $builder:ident, $pattern:ident
         $(, with $own:ident: $type_of_own:ty = $apply:ident)?;

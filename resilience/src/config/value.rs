@@ -117,12 +117,18 @@ impl Raw {
         let list = |elements: Vec<&Text>| {
             let listed = elements.into_iter().map(|item| item.value.trim().to_owned());
             let listed: Vec<String> = listed.filter(|name| !name.is_empty()).collect();
-            Ok(Value::Kinds(names.resolve_list(&listed).into()))
+            let value = match ty {
+                Type::Texts { .. } => Value::Texts(listed.into()),
+                _ => Value::Kinds(names.resolve_list(&listed).into()),
+            };
+            ty.check(value).map_err(|error| error.allowed().to_owned())
         };
         match (ty, self) {
-            (Type::Kinds, Raw::Leaf(Leaf::Empty)) => Ok(Value::Kinds([].into())),
-            (Type::Kinds, Raw::Leaf(Leaf::List(items))) => list(items.iter().collect()),
-            (Type::Kinds, Raw::Indexed(items)) => {
+            (Type::Kinds | Type::Texts { .. }, Raw::Leaf(Leaf::Empty)) => list(Vec::new()),
+            (Type::Kinds | Type::Texts { .. }, Raw::Leaf(Leaf::List(items))) => {
+                list(items.iter().collect())
+            }
+            (Type::Kinds | Type::Texts { .. }, Raw::Indexed(items)) => {
                 let highest = items.keys().next_back().copied().unwrap_or(0);
                 match (0..highest).find(|index| !items.contains_key(index)) {
                     Some(gap) => Err(format!("an element at every index; [{gap}] is missing")),

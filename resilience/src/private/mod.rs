@@ -32,6 +32,7 @@ pub use self::{
 };
 pub use crate::{
     error::CallError,
+    keyed::as_display,
     kind::DeclaredKinds,
     registry::{CallSite, InlineValue, LayerSpec, RegisteredSite, SiteSpec},
     rules::{Facts, Rules},

@@ -2,7 +2,10 @@ use std::time::Duration;
 
 use resilience_settings::Value;
 
-use crate::config::{Problem, Settings, typed_config};
+use crate::{
+    config::{Problem, Settings, typed_config},
+    keyed::KeySettings,
+};
 
 /// How permissions come back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -22,6 +25,9 @@ pub enum Refill {
 /// | `limit_refresh_period` | 500 ns | 1 ns to 292 years |
 /// | `timeout_duration` | 5 s | 0 to 292 years |
 /// | `refill` | `interval` | `interval`, `greedy` |
+/// | `max_keys` | 10,000 | 1 to 1,000,000 |
+/// | `key_idle_timeout` | 10 min | from 1 ms |
+/// | `metric_keys` | none | at most 100 |
 /// | `event_consumer_buffer_size` | 100 | 1 to 100,000 |
 /// | `enabled` | true | |
 ///
@@ -45,6 +51,7 @@ pub struct RateLimiterConfig {
     limit_refresh_period: Duration,
     timeout_duration: Duration,
     refill: Refill,
+    pub(crate) keyed: KeySettings,
     event_consumer_buffer_size: u32,
     enabled: bool,
 }
@@ -57,6 +64,7 @@ impl RateLimiterConfig {
             .limit_refresh_period(self.limit_refresh_period)
             .timeout_duration(self.timeout_duration)
             .refill(self.refill)
+            .keyed(&self.keyed)
             .event_consumer_buffer_size(self.event_consumer_buffer_size)
             .enabled(self.enabled)
     }
@@ -77,6 +85,7 @@ impl RateLimiterConfig {
                 "greedy" => Refill::Greedy,
                 _ => Refill::Interval,
             },
+            keyed: KeySettings::from_settings(settings),
             event_consumer_buffer_size: settings.u32("event_consumer_buffer_size"),
             enabled: settings.bool("enabled"),
         })
@@ -104,7 +113,7 @@ impl RateLimiterConfig {
 }
 
 typed_config! {
-    RateLimiterConfig, RateLimiterConfigBuilder, RateLimiter;
+    RateLimiterConfig, RateLimiterConfigBuilder, RateLimiter, keyed;
     /// Sets how many permissions a period has, at least 1; 50 by default.
     limit_for_period(permissions: u32) = Value::Integer(permissions.into());
     /// Sets how long a period is, at least 1 ns; 500 ns by default.
@@ -169,6 +178,9 @@ mod tests {
             .limit_refresh_period(Duration::from_millis(3))
             .timeout_duration(Duration::from_millis(2))
             .refill(Refill::Greedy)
+            .max_keys(8)
+            .key_idle_timeout(Duration::from_secs(8))
+            .metric_keys(["a", "b"])
             .event_consumer_buffer_size(9)
             .enabled(false)
             .build()

@@ -15,6 +15,7 @@ use crate::{
     clock::saturating_nanos,
     config::ConfigError,
     events::Events,
+    keyed::{KeySettings, Keys, Member},
     sync::{
         Mutex,
         atomic::{AtomicBool, Ordering},
@@ -54,6 +55,7 @@ struct Shared {
     name: Arc<str>,
     clock: Clock,
     events: Events<RateLimiterEvent>,
+    keys: Keys<RateLimiter>,
     enabled: AtomicBool,
     /// Tells those that wait that the limiter acts no more.
     disabled: Arc<Notify>,
@@ -97,6 +99,17 @@ impl RateLimiter {
 
     /// Makes an instance that takes its time from `clock`.
     pub fn with_clock(name: impl Into<Arc<str>>, config: RateLimiterConfig, clock: Clock) -> Self {
+        let events = Events::new(config.event_consumer_buffer_size());
+        Self::make(name.into(), Arc::new(config), clock, events, Keys::none_yet())
+    }
+
+    fn make(
+        name: Arc<str>,
+        config: Arc<RateLimiterConfig>,
+        clock: Clock,
+        events: Events<RateLimiterEvent>,
+        keys: Keys<Self>,
+    ) -> Self {
         let state = State {
             engine: Engine::new(&config, clock.now()),
             epoch: 0,
@@ -105,13 +118,14 @@ impl RateLimiter {
             permitted: 0,
             refused: 0,
             cancelled: 0,
-            config: Arc::new(config),
+            config,
         };
         Self {
             shared: Arc::new(Shared {
-                name: name.into(),
+                name,
                 clock,
-                events: Events::new(state.config.event_consumer_buffer_size()),
+                events,
+                keys,
                 enabled: AtomicBool::new(state.config.is_enabled()),
                 disabled: Arc::default(),
                 state: Mutex::new(state),
@@ -329,13 +343,15 @@ impl RateLimiter {
             let available = state.engine.drain(now);
             let kind = RateLimiterEventKind::Drained { available };
             // Kept also when nobody listens. Under the lock, which orders the events.
-            self.shared.events.push(RateLimiterEvent::new(&self.shared.name, now, kind));
+            let events = &self.shared.events;
+            events.push(events.event(&self.shared.name, now, kind));
         }
         self.shared.events.deliver();
     }
 
     /// Changes the limit. What is available now stays, the new limit acts with the next refill;
-    /// calls that wait already keep their time.
+    /// calls that wait already keep their time. The [keyed](crate::keyed) instances of the name
+    /// follow.
     ///
     /// # Errors
     ///
@@ -344,7 +360,8 @@ impl RateLimiter {
         self.change(|config| config.limit_for_period(permissions))
     }
 
-    /// Changes how long calls may wait. Calls that wait already keep their time.
+    /// Changes how long calls may wait. Calls that wait already keep their time. The
+    /// [keyed](crate::keyed) instances of the name follow.
     ///
     /// # Errors
     ///
@@ -442,13 +459,21 @@ impl RateLimiter {
         &self,
         edit: impl FnOnce(&RateLimiterConfig) -> RateLimiterConfig,
     ) -> Aftermath {
+        let own = self.put_config(|config| Arc::new(edit(config)));
+        self.shared.keys.follow_after(self, own)
+    }
+
+    fn put_config(
+        &self,
+        edit: impl FnOnce(&RateLimiterConfig) -> Arc<RateLimiterConfig>,
+    ) -> Aftermath {
         let now = self.shared.clock.now();
         let mut state = self.shared.state.lock();
         let config = edit(&state.config);
         let enabled = config.is_enabled();
         self.shared.events.set_capacity(config.event_consumer_buffer_size());
         self.shared.enabled.store(enabled, Ordering::Relaxed);
-        state.apply(Arc::new(config), now);
+        state.apply(config, now);
         drop(state);
         if enabled {
             return Aftermath::default();
@@ -470,6 +495,8 @@ impl RateLimiter {
             let mut state = self.shared.state.lock();
             if Arc::ptr_eq(&state.config, &before) {
                 state.apply(config, now);
+                drop(state);
+                self.shared.keys.follow(self);
                 return Ok(());
             }
         }
@@ -543,6 +570,46 @@ impl RateLimiter {
         if reserved.epoch == state.epoch {
             state.engine.cancel(reserved.reservation, now);
         }
+    }
+}
+
+impl Member for RateLimiter {
+    fn own_key(&self) -> Option<&str> {
+        self.shared.events.key()
+    }
+
+    fn config(&self) -> Arc<RateLimiterConfig> {
+        self.config()
+    }
+
+    fn clock(&self) -> &Clock {
+        self.clock()
+    }
+
+    fn keys(&self) -> &Keys<Self> {
+        &self.shared.keys
+    }
+
+    fn key_settings(config: &RateLimiterConfig) -> &KeySettings {
+        &config.keyed
+    }
+
+    fn member(&self, config: Arc<RateLimiterConfig>, key: Option<Arc<str>>) -> Self {
+        let Shared { name, clock, events, .. } = &*self.shared;
+        Self::make(Arc::clone(name), config, clock.clone(), events.of_key(key), Keys::Member)
+    }
+
+    fn adopt(&self, config: Arc<RateLimiterConfig>) {
+        drop(self.put_config(|_| config));
+    }
+
+    fn handles(&self) -> usize {
+        Arc::strong_count(&self.shared)
+    }
+
+    fn is_at_rest(&self, now: u64) -> bool {
+        let state = self.shared.state.lock();
+        state.engine.available(now) >= state.config.limit_for_period().into()
     }
 }
 

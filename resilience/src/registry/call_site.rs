@@ -1,6 +1,6 @@
 use std::{
     collections::HashMap,
-    fmt,
+    fmt::{self, Display},
     sync::{Arc, OnceLock, atomic::Ordering},
     time::Duration,
 };
@@ -10,6 +10,7 @@ use resilience_settings::{Pattern, Value, canonical};
 use super::{Inner, global, scope};
 use crate::{
     config::Inline,
+    keyed::{self, Member},
     stack::{Handle, Layers, Pass},
 };
 
@@ -43,6 +44,8 @@ pub struct LayerSpec {
     pub name: &'static str,
     /// Whether the name was given.
     pub named: bool,
+    /// Whether every call has a key for it.
+    pub keyed: bool,
     /// The inline settings.
     pub inline: &'static [(&'static str, InlineValue)],
     /// The configuration that the instance is based on, where given inline.
@@ -64,6 +67,8 @@ pub enum InlineValue {
     Word(&'static str),
     /// A list of error kinds.
     Kinds(&'static [&'static str]),
+    /// A list of texts.
+    Texts(&'static [&'static str]),
 }
 
 impl From<InlineValue> for Value {
@@ -74,11 +79,14 @@ impl From<InlineValue> for Value {
             InlineValue::Float(x) => Value::Float(x),
             InlineValue::Nanos(nanos) => Value::Duration(Duration::from_nanos(nanos)),
             InlineValue::Word(word) => Value::Word(word.to_owned()),
-            InlineValue::Kinds(kinds) => {
-                Value::Kinds(kinds.iter().map(|kind| (*kind).to_owned()).collect())
-            }
+            InlineValue::Kinds(kinds) => Value::Kinds(owned(kinds)),
+            InlineValue::Texts(texts) => Value::Texts(owned(texts)),
         }
     }
+}
+
+fn owned(list: &[&str]) -> Arc<[String]> {
+    list.iter().map(|&text| text.to_owned()).collect()
 }
 
 impl SiteSpec {
@@ -88,7 +96,7 @@ impl SiteSpec {
     }
 }
 
-impl fmt::Display for SiteSpec {
+impl Display for SiteSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}` at {}:{}", self.function, self.file, self.line)
     }
@@ -135,8 +143,32 @@ impl CallSite {
 
     /// Starts a call on the instances of the present scope, or of the process registry.
     pub fn enter(&'static self) -> Pass {
+        Pass::new(self.layers())
+    }
+
+    /// Starts a call on the instances for these keys: one for each layer that has one, in their order.
+    ///
+    /// It runs a user's code, which shows the keys, and takes nothing before that has ended.
+    pub fn enter_keyed(&'static self, keys: &[&dyn Display]) -> Pass {
+        let mut layers = Layers::clone(&self.layers());
+        let keyed = self.spec.layers.iter().filter(|layer| layer.keyed);
+        for (layer, key) in keyed.zip(keys) {
+            match layer.pattern {
+                Pattern::Retry => narrow(&mut layers.retry, key),
+                Pattern::CircuitBreaker => narrow(&mut layers.circuit_breaker, key),
+                Pattern::RateLimiter => narrow(&mut layers.rate_limiter, key),
+                Pattern::TimeLimiter => narrow(&mut layers.time_limiter, key),
+                Pattern::Bulkhead => narrow(&mut layers.bulkhead, key),
+                // The attribute refuses a key there.
+                Pattern::ThreadPoolBulkhead => {}
+            }
+        }
+        Pass::new(Handle::Own(layers))
+    }
+
+    fn layers(&'static self) -> Handle {
         if let Some(registry) = scope::current() {
-            return Pass::new(Handle::Shared(registry.inner.layers_of(self)));
+            return Handle::Shared(registry.inner.layers_of(self));
         }
         let found = self.found.get_or_init(|| {
             let registry = &*global::registry().inner;
@@ -145,10 +177,17 @@ impl CallSite {
             Found { registry, epoch, layers: registry.find_layers(self.spec) }
         });
         if found.registry.epoch.load(Ordering::Acquire) == found.epoch {
-            Pass::new(Handle::Static(&found.layers))
+            Handle::Static(&found.layers)
         } else {
-            Pass::new(Handle::Shared(found.registry.layers_of(self)))
+            Handle::Shared(found.registry.layers_of(self))
         }
+    }
+}
+
+/// Puts the instance for a key in the place of the one for all of them.
+fn narrow<T: Member>(instance: &mut Option<T>, key: &dyn Display) {
+    if let Some(instance) = instance {
+        *instance = keyed::instance_of(instance, key);
     }
 }
 

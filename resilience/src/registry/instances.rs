@@ -13,6 +13,7 @@ use crate::{
     circuit_breaker::CircuitBreakerConfig,
     clock::Clock,
     config::{Problem, Settings},
+    keyed,
     rate_limiter::RateLimiterConfig,
     retry::RetryConfig,
     thread_pool_bulkhead::ThreadPoolBulkheadConfig,
@@ -34,7 +35,7 @@ pub(crate) trait Managed: Clone + Send + Sync + 'static {
 }
 
 macro_rules! managed {
-    ($($instance:ident: $config:ident),* $(,)?) => {
+    ($($instance:ident: $config:ident $(=> $clear:path)?),* $(,)?) => {
         $(impl Managed for $instance {
             const PATTERN: Pattern = Pattern::$instance;
             type Config = $config;
@@ -57,6 +58,7 @@ macro_rules! managed {
 
             fn retire(&self) {
                 self.events().close();
+                $($clear(self);)?
             }
 
             fn name(&self) -> &str {
@@ -67,11 +69,11 @@ macro_rules! managed {
 }
 
 managed! {
-    CircuitBreaker: CircuitBreakerConfig,
-    Retry: RetryConfig,
-    RateLimiter: RateLimiterConfig,
-    TimeLimiter: TimeLimiterConfig,
-    Bulkhead: BulkheadConfig,
+    CircuitBreaker: CircuitBreakerConfig => keyed::clear,
+    Retry: RetryConfig => keyed::clear,
+    RateLimiter: RateLimiterConfig => keyed::clear,
+    TimeLimiter: TimeLimiterConfig => keyed::clear,
+    Bulkhead: BulkheadConfig => keyed::clear,
     ThreadPoolBulkhead: ThreadPoolBulkheadConfig,
 }
 

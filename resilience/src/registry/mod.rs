@@ -42,7 +42,7 @@ use self::{
     call_site::{SiteCache, annotated},
     check::Strict,
     in_force::InForce,
-    instances::{Instances, Managed},
+    instances::Instances,
     warnings::Warnings,
 };
 use crate::{
@@ -62,6 +62,7 @@ pub use watch::Watcher;
 #[doc(hidden)]
 pub use call_site::{CallSite, InlineValue, LayerSpec, RegisteredSite, SiteSpec};
 
+pub(crate) use instances::Managed;
 #[cfg(feature = "tower")]
 pub(crate) use scope::present;
 pub(crate) use scope::{in_present_scope, in_present_scope_sync};

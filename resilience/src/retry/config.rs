@@ -3,7 +3,10 @@ use std::{sync::Arc, time::Duration};
 use resilience_settings::Value;
 
 use super::{Interval, RetryBudget};
-use crate::config::{Problem, Settings, kind_list, typed_config};
+use crate::{
+    config::{Problem, Settings, kind_list, typed_config},
+    keyed::KeySettings,
+};
 
 /// The checked settings of a [`Retry`](super::Retry).
 ///
@@ -22,6 +25,9 @@ use crate::config::{Problem, Settings, kind_list, typed_config};
 /// | `retry_after_max` | 30 s | any duration |
 /// | `total_timeout` | none | at least 1 ms |
 /// | `budget` | none | the name of a [`RetryBudget`] |
+/// | `max_keys` | 10,000 | 1 to 1,000,000 |
+/// | `key_idle_timeout` | 10 min | from 1 ms |
+/// | `metric_keys` | none | at most 100 |
 /// | `event_consumer_buffer_size` | 100 | 1 to 100,000 |
 /// | `enabled` | true | |
 ///
@@ -62,6 +68,7 @@ pub struct RetryConfig {
     budget: Option<Arc<str>>,
     /// The budget itself, where somebody has looked it up.
     found_budget: Option<RetryBudget>,
+    pub(crate) keyed: KeySettings,
     event_consumer_buffer_size: u32,
     enabled: bool,
 }
@@ -80,6 +87,7 @@ impl RetryConfig {
             .ignore_errors(&*self.ignore_errors)
             .fail_after_max_attempts(self.fail_after_max_attempts)
             .retry_after_max(self.retry_after_max)
+            .keyed(&self.keyed)
             .event_consumer_buffer_size(self.event_consumer_buffer_size)
             .enabled(self.enabled);
         if let Some(max) = self.exponential_max_wait_duration {
@@ -135,6 +143,7 @@ impl RetryConfig {
             total_timeout: settings.optional_duration("total_timeout"),
             budget: settings.optional_word("budget").map(Into::into),
             found_budget: settings.budget().cloned(),
+            keyed: KeySettings::from_settings(settings),
             event_consumer_buffer_size: settings.u32("event_consumer_buffer_size"),
             enabled: settings.bool("enabled"),
         })
@@ -236,7 +245,7 @@ impl RetryConfig {
 }
 
 typed_config! {
-    RetryConfig, RetryConfigBuilder, Retry, with interval: Interval = with_interval;
+    RetryConfig, RetryConfigBuilder, Retry, keyed, with interval: Interval = with_interval;
     /// Sets how many times the call is made at most, the first time included; at least 1, 3 by
     /// default.
     max_attempts(attempts: u32) = Value::Integer(attempts.into());
@@ -300,6 +309,9 @@ mod tests {
             .retry_after_max(Duration::from_secs(2))
             .total_timeout(Duration::from_secs(9))
             .budget("shared")
+            .max_keys(8)
+            .key_idle_timeout(Duration::from_secs(8))
+            .metric_keys(["a", "b"])
             .event_consumer_buffer_size(9)
             .enabled(false);
         let config = builder.clone().build().unwrap();

@@ -11,6 +11,7 @@ use crate::{
     context,
     error::{CallError, MaxRetriesExceeded},
     events::Events,
+    keyed::{KeySettings, Keys, Member},
     rules::Rules,
     sync::{
         RwLock,
@@ -64,6 +65,7 @@ struct Shared {
     config: RwLock<Arc<RetryConfig>>,
     counters: Counters,
     events: Events<RetryEvent>,
+    keys: Keys<Retry>,
 }
 
 fn effective_attempts(config: &RetryConfig) -> u32 {
@@ -82,16 +84,28 @@ impl Retry {
 
     /// Makes an instance that takes its time from `clock`.
     pub fn with_clock(name: impl Into<Arc<str>>, config: RetryConfig, clock: Clock) -> Self {
+        let events = Events::new(config.event_consumer_buffer_size());
+        Self::make(name.into(), Arc::new(config), clock, events, Keys::none_yet())
+    }
+
+    fn make(
+        name: Arc<str>,
+        config: Arc<RetryConfig>,
+        clock: Clock,
+        events: Events<RetryEvent>,
+        keys: Keys<Self>,
+    ) -> Self {
         Self {
             shared: Arc::new(Shared {
-                name: name.into(),
+                name,
                 clock,
                 max_attempts: AtomicU32::new(effective_attempts(&config)),
                 total_timeout: AtomicU64::new(total_timeout(&config)),
                 on_budget: AtomicBool::new(config.found_budget().is_some()),
                 counters: Counters::default(),
-                events: Events::new(config.event_consumer_buffer_size()),
-                config: RwLock::new(Arc::new(config)),
+                events,
+                keys,
+                config: RwLock::new(config),
             }),
         }
     }
@@ -368,13 +382,18 @@ impl Retry {
     }
 
     fn replace_config(&self, edit: impl FnOnce(&RetryConfig) -> RetryConfig) -> Aftermath {
+        let own = self.put_config(|config| Arc::new(edit(config)));
+        self.shared.keys.follow_after(self, own)
+    }
+
+    fn put_config(&self, edit: impl FnOnce(&RetryConfig) -> Arc<RetryConfig>) -> Aftermath {
         let mut current = self.shared.config.write();
         let config = edit(&current);
         self.shared.max_attempts.store(effective_attempts(&config), Ordering::Relaxed);
         self.shared.total_timeout.store(total_timeout(&config), Ordering::Relaxed);
         self.shared.on_budget.store(config.found_budget().is_some(), Ordering::Relaxed);
         self.shared.events.set_capacity(config.event_consumer_buffer_size());
-        let last = std::mem::replace(&mut *current, Arc::new(config));
+        let last = std::mem::replace(&mut *current, config);
         // It may own an interval of the user's.
         Aftermath::new(move || drop(last))
     }
@@ -435,6 +454,45 @@ impl Retry {
     fn publish(&self, kind: RetryEventKind) {
         let Shared { name, clock, events, .. } = &*self.shared;
         events.deliver_if(events.note(name, || clock.now(), kind));
+    }
+}
+
+impl Member for Retry {
+    fn own_key(&self) -> Option<&str> {
+        self.shared.events.key()
+    }
+
+    fn config(&self) -> Arc<RetryConfig> {
+        self.config()
+    }
+
+    fn clock(&self) -> &Clock {
+        self.clock()
+    }
+
+    fn keys(&self) -> &Keys<Self> {
+        &self.shared.keys
+    }
+
+    fn key_settings(config: &RetryConfig) -> &KeySettings {
+        &config.keyed
+    }
+
+    fn member(&self, config: Arc<RetryConfig>, key: Option<Arc<str>>) -> Self {
+        let Shared { name, clock, events, .. } = &*self.shared;
+        Self::make(Arc::clone(name), config, clock.clone(), events.of_key(key), Keys::Member)
+    }
+
+    fn adopt(&self, config: Arc<RetryConfig>) {
+        drop(self.put_config(|_| config));
+    }
+
+    fn handles(&self) -> usize {
+        Arc::strong_count(&self.shared)
+    }
+
+    fn is_at_rest(&self, _: u64) -> bool {
+        true
     }
 }
 

@@ -48,6 +48,8 @@ impl Layers {
 pub(crate) enum Handle {
     Static(&'static Layers),
     Shared(Arc<Layers>),
+    /// Made for this call alone, which has keys.
+    Own(Layers),
 }
 
 impl Deref for Handle {
@@ -57,6 +59,7 @@ impl Deref for Handle {
         match self {
             Handle::Static(layers) => layers,
             Handle::Shared(layers) => layers,
+            Handle::Own(layers) => layers,
         }
     }
 }

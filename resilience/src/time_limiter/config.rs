@@ -2,7 +2,10 @@ use std::time::Duration;
 
 use resilience_settings::Value;
 
-use crate::config::{Problem, Settings, typed_config};
+use crate::{
+    config::{Problem, Settings, typed_config},
+    keyed::KeySettings,
+};
 
 /// The checked settings of a [`TimeLimiter`](super::TimeLimiter).
 ///
@@ -10,6 +13,9 @@ use crate::config::{Problem, Settings, typed_config};
 /// |---|---|---|
 /// | `timeout_duration` | 1 s | above 0 |
 /// | `cancel_running_future` | true | |
+/// | `max_keys` | 10,000 | 1 to 1,000,000 |
+/// | `key_idle_timeout` | 10 min | from 1 ms |
+/// | `metric_keys` | none | at most 100 |
 /// | `event_consumer_buffer_size` | 100 | 1 to 100,000 |
 /// | `enabled` | true | |
 ///
@@ -28,6 +34,7 @@ use crate::config::{Problem, Settings, typed_config};
 pub struct TimeLimiterConfig {
     timeout_duration: Duration,
     cancel_running_future: bool,
+    pub(crate) keyed: KeySettings,
     event_consumer_buffer_size: u32,
     enabled: bool,
 }
@@ -38,6 +45,7 @@ impl TimeLimiterConfig {
         Self::builder()
             .timeout_duration(self.timeout_duration)
             .cancel_running_future(self.cancel_running_future)
+            .keyed(&self.keyed)
             .event_consumer_buffer_size(self.event_consumer_buffer_size)
             .enabled(self.enabled)
     }
@@ -48,6 +56,7 @@ impl TimeLimiterConfig {
         Ok(Self {
             timeout_duration: settings.duration("timeout_duration"),
             cancel_running_future: settings.bool("cancel_running_future"),
+            keyed: KeySettings::from_settings(settings),
             event_consumer_buffer_size: settings.u32("event_consumer_buffer_size"),
             enabled: settings.bool("enabled"),
         })
@@ -65,7 +74,7 @@ impl TimeLimiterConfig {
 }
 
 typed_config! {
-    TimeLimiterConfig, TimeLimiterConfigBuilder, TimeLimiter;
+    TimeLimiterConfig, TimeLimiterConfigBuilder, TimeLimiter, keyed;
     /// Sets how long a call may take, its wait for a bulkhead slot included; above 0, 1 s by default.
     timeout_duration(timeout: Duration) = Value::Duration(timeout);
     /// Sets whether a call that timed out is cancelled; true by default, `false` needs `detach` at the
@@ -82,6 +91,9 @@ mod tests {
         let config = TimeLimiterConfig::builder()
             .timeout_duration(Duration::from_millis(2))
             .cancel_running_future(false)
+            .max_keys(8)
+            .key_idle_timeout(Duration::from_secs(8))
+            .metric_keys(["a", "b"])
             .event_consumer_buffer_size(9)
             .enabled(false)
             .build()

@@ -9,6 +9,7 @@ use crate::{
     clock::{Clock, saturating_nanos},
     error::{CallError, TimedOut},
     events::Events,
+    keyed::{KeySettings, Keys, Member},
     sync::{
         RwLock,
         atomic::{AtomicU64, Ordering},
@@ -49,6 +50,7 @@ struct Shared {
     config: RwLock<Arc<TimeLimiterConfig>>,
     counters: Counters,
     events: Events<TimeLimiterEvent>,
+    keys: Keys<TimeLimiter>,
 }
 
 fn effective_limit(config: &TimeLimiterConfig) -> u64 {
@@ -63,14 +65,26 @@ impl TimeLimiter {
 
     /// Makes an instance that takes its time from `clock`.
     pub fn with_clock(name: impl Into<Arc<str>>, config: TimeLimiterConfig, clock: Clock) -> Self {
+        let events = Events::new(config.event_consumer_buffer_size());
+        Self::make(name.into(), Arc::new(config), clock, events, Keys::none_yet())
+    }
+
+    fn make(
+        name: Arc<str>,
+        config: Arc<TimeLimiterConfig>,
+        clock: Clock,
+        events: Events<TimeLimiterEvent>,
+        keys: Keys<Self>,
+    ) -> Self {
         Self {
             shared: Arc::new(Shared {
-                name: name.into(),
+                name,
                 clock,
                 limit: AtomicU64::new(effective_limit(&config)),
                 counters: Counters::default(),
-                events: Events::new(config.event_consumer_buffer_size()),
-                config: RwLock::new(Arc::new(config)),
+                events,
+                keys,
+                config: RwLock::new(config),
             }),
         }
     }
@@ -194,17 +208,60 @@ impl TimeLimiter {
         &self,
         edit: impl FnOnce(&TimeLimiterConfig) -> TimeLimiterConfig,
     ) -> Aftermath {
+        self.put_config(|config| Arc::new(edit(config)));
+        self.shared.keys.follow_after(self, Aftermath::default())
+    }
+
+    fn put_config(&self, edit: impl FnOnce(&TimeLimiterConfig) -> Arc<TimeLimiterConfig>) {
         let mut current = self.shared.config.write();
         let config = edit(&current);
         self.shared.limit.store(effective_limit(&config), Ordering::Relaxed);
         self.shared.events.set_capacity(config.event_consumer_buffer_size());
-        *current = Arc::new(config);
-        Aftermath::default()
+        *current = config;
     }
 
     fn publish(&self, kind: TimeLimiterEventKind) {
         let Shared { name, clock, events, .. } = &*self.shared;
         events.deliver_if(events.note(name, || clock.now(), kind));
+    }
+}
+
+impl Member for TimeLimiter {
+    fn own_key(&self) -> Option<&str> {
+        self.shared.events.key()
+    }
+
+    fn config(&self) -> Arc<TimeLimiterConfig> {
+        self.config()
+    }
+
+    fn clock(&self) -> &Clock {
+        self.clock()
+    }
+
+    fn keys(&self) -> &Keys<Self> {
+        &self.shared.keys
+    }
+
+    fn key_settings(config: &TimeLimiterConfig) -> &KeySettings {
+        &config.keyed
+    }
+
+    fn member(&self, config: Arc<TimeLimiterConfig>, key: Option<Arc<str>>) -> Self {
+        let Shared { name, clock, events, .. } = &*self.shared;
+        Self::make(Arc::clone(name), config, clock.clone(), events.of_key(key), Keys::Member)
+    }
+
+    fn adopt(&self, config: Arc<TimeLimiterConfig>) {
+        self.put_config(|_| config);
+    }
+
+    fn handles(&self) -> usize {
+        Arc::strong_count(&self.shared)
+    }
+
+    fn is_at_rest(&self, _: u64) -> bool {
+        true
     }
 }
 

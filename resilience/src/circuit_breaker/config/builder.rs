@@ -9,7 +9,7 @@ use crate::{
 };
 
 typed_config! {
-    CircuitBreakerConfig, CircuitBreakerConfigBuilder, CircuitBreaker;
+    CircuitBreakerConfig, CircuitBreakerConfigBuilder, CircuitBreaker, keyed;
     /// Sets the percentage of failed calls from which the breaker opens: above 0, up to 100; 50 by
     /// default.
     failure_rate_threshold(percent: f64) = Value::Float(percent);

@@ -15,6 +15,7 @@ use crate::{
     Error, Facts,
     clock::saturating_nanos,
     config::{Problem, Settings},
+    keyed::KeySettings,
     kind::is_listed,
 };
 
@@ -48,6 +49,9 @@ use crate::{
 /// | `consecutive_failures` | 5 | from 1, also per error kind |
 /// | `probe_lease` | 60 s | from 1 ms |
 /// | `open_for_max` | 10 min | from 1 ms |
+/// | `max_keys` | 10,000 | 1 to 1,000,000 |
+/// | `key_idle_timeout` | 10 min | from 1 ms |
+/// | `metric_keys` | none | at most 100 |
 /// | `event_consumer_buffer_size` | 100 | 1 to 100,000 |
 /// | `enabled` | true | |
 ///
@@ -96,6 +100,7 @@ pub struct CircuitBreakerConfig {
     pub(super) failure_streaks: FailureStreaks,
     probe_lease: Duration,
     open_for_max: Duration,
+    pub(crate) keyed: KeySettings,
     event_consumer_buffer_size: u32,
     enabled: bool,
 }
@@ -144,6 +149,7 @@ impl CircuitBreakerConfig {
             .failure_counting(self.failure_counting)
             .probe_lease(self.probe_lease)
             .open_for_max(self.open_for_max)
+            .keyed(&self.keyed)
             .event_consumer_buffer_size(self.event_consumer_buffer_size)
             .enabled(self.enabled);
         if let Some(max) = self.exponential_max_wait_duration_in_open_state {
@@ -256,6 +262,7 @@ impl CircuitBreakerConfig {
             failure_streaks: failure_streaks(settings),
             probe_lease: settings.duration("probe_lease"),
             open_for_max: settings.duration("open_for_max"),
+            keyed: KeySettings::from_settings(settings),
             event_consumer_buffer_size: settings.u32("event_consumer_buffer_size"),
             enabled: settings.bool("enabled"),
         })
@@ -570,6 +577,9 @@ mod tests {
             .consecutive_failures_by_kind([("io", 2)])
             .probe_lease(Duration::from_secs(9))
             .open_for_max(Duration::from_secs(10))
+            .max_keys(12)
+            .key_idle_timeout(Duration::from_secs(13))
+            .metric_keys(["a", "b"])
             .event_consumer_buffer_size(11)
             .enabled(false);
         for builder in [CircuitBreakerConfig::builder(), builder] {

@@ -15,8 +15,8 @@ async fn of_another_attribute() -> Result<u32, Error> {
     Ok(1)
 }
 
-#[retry(key = 5)]
-async fn not_there_yet() -> Result<u32, Error> {
+#[retry(colour = 5)]
+async fn of_no_attribute() -> Result<u32, Error> {
     Ok(1)
 }
 

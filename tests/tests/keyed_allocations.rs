@@ -1,0 +1,78 @@
+//! A look-up by key that finds its instance allocates nothing. A binary of its own: the allocator
+//! counts for all of it, by thread.
+
+#![allow(unsafe_code)] // an allocator cannot be written without
+
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    cell::Cell,
+    future::Future,
+    pin::pin,
+    task::{Context, Poll, Waker},
+};
+
+use resilience::{
+    CircuitBreaker, CircuitBreakerConfig, Error, bulkhead, circuit_breaker, rate_limiter, retry,
+    time_limiter,
+};
+
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+// SAFETY: everything is the system's allocator; counting allocates nothing.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.with(|count| count.set(count.get() + 1));
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.dealloc(place, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn allocations(of: impl FnOnce()) -> u64 {
+    let before = ALLOCATIONS.get();
+    of();
+    ALLOCATIONS.get() - before
+}
+
+#[test]
+fn a_look_up_that_finds_its_instance_allocates_nothing() {
+    let shards = CircuitBreaker::new("shard", CircuitBreakerConfig::default());
+    let long = "k".repeat(10_000);
+    for key in ["eu-1", &long] {
+        drop(shards.keyed(key));
+        assert_eq!(allocations(|| drop(shards.keyed(key))), 0, "{} bytes", key.len());
+    }
+    drop(shards.keyed(&7));
+    assert_eq!(allocations(|| drop(shards.keyed(&7))), 0);
+    assert_eq!(allocations(|| drop(shards.keyed(&format_args!("{}-{}", "eu", 1)))), 0);
+}
+
+#[retry(name = "allocates", key = key)]
+#[circuit_breaker(name = "allocates", key = key)]
+#[rate_limiter(name = "allocates", key = key)]
+#[time_limiter(name = "allocates", key = key)]
+#[bulkhead(name = "allocates", key = key)]
+async fn call(key: &str) -> Result<usize, Error> {
+    Ok(key.len())
+}
+
+#[test]
+fn a_call_with_a_key_for_every_layer_allocates_nothing() {
+    let once = || {
+        let outcome = pin!(call("eu-1")).poll(&mut Context::from_waker(Waker::noop()));
+        assert!(matches!(outcome, Poll::Ready(Ok(4))));
+    };
+    once();
+    assert_eq!(allocations(once), 0);
+}

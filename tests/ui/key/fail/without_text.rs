@@ -1,0 +1,14 @@
+use resilience::{Error, circuit_breaker};
+
+struct Shard;
+
+#[circuit_breaker(name = "shard", key = shard)]
+async fn read(shard: Shard) -> Result<u32, Error> {
+    let _ = shard;
+    Ok(1)
+}
+
+fn main() {
+    let breaker = resilience::global().circuit_breaker("shard");
+    let _ = breaker.keyed(&Shard);
+}
