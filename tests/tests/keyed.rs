@@ -16,7 +16,8 @@ use std::{
 use resilience::{
     Bulkhead, BulkheadConfig, CircuitBreaker, CircuitBreakerConfig, Clock, Config, ManualClock,
     RateLimiter, RateLimiterConfig, Resilience, Retry, RetryConfig, TimeLimiter, TimeLimiterConfig,
-    circuit_breaker::State, config::Format,
+    circuit_breaker::State,
+    config::{Format, Pattern},
 };
 
 const IDLE: Duration = Duration::from_mins(1);
