@@ -151,7 +151,7 @@ impl<T, E> Rules<T, E> {
     /// });
     /// let stack = resilience::Stack::builder().circuit_breaker(breaker.clone()).build();
     /// for status in [200, 404, 503] {
-    ///     let answer = stack.call_with(&rules, || async move { Ok::<_, std::io::Error>(status) });
+    ///     let answer = stack.call_by(&rules, || async move { Ok::<_, std::io::Error>(status) });
     ///     assert_eq!(answer.await.unwrap(), status);
     /// }
     /// assert_eq!(breaker.metrics().failed_calls, 1);

@@ -63,8 +63,6 @@ pub use watch::Watcher;
 pub use call_site::{CallSite, InlineValue, LayerSpec, RegisteredSite, SiteSpec};
 
 pub(crate) use instances::Managed;
-#[cfg(feature = "tower")]
-pub(crate) use scope::present;
 pub(crate) use scope::{in_present_scope, in_present_scope_sync};
 
 /// How many of its events a registry keeps.

@@ -75,12 +75,6 @@ pub(super) fn current() -> Option<Resilience> {
     if EVER.load(Ordering::Relaxed) { SCOPE.try_with(Resilience::clone).ok() } else { None }
 }
 
-/// The registry of the present scope, or that of the process.
-#[cfg(feature = "tower")]
-pub(crate) fn present() -> Resilience {
-    current().unwrap_or_else(super::global)
-}
-
 /// Takes the present scope, context and span along into a task of the future's own.
 pub(crate) fn in_present_scope<F: Future>(future: F) -> impl Future<Output = F::Output> {
     let registry = current();

@@ -81,7 +81,7 @@ macro_rules! constructors {
         ///
         /// As [`from_registry`](Self::from_registry).
         pub fn named(name: &str) -> Self {
-            Self::from_registry(&crate::registry::present(), name)
+            Self::from_registry(&crate::Resilience::present(), name)
         }
     };
 }

@@ -48,9 +48,14 @@ pub struct RateLimiterLayer {
 impl RateLimiterLayer {
     constructors!(RateLimiter, "a rate limiter"; permits: 1);
 
-    /// How many permissions a request takes; 1 unless set.
+    /// How many permissions a request takes; from 1, and 1 unless set.
+    ///
+    /// # Panics
+    ///
+    /// When the number is 0.
     #[must_use]
     pub fn permits(mut self, permits: u32) -> Self {
+        assert!(permits > 0, "`permits` is a whole number from 1 to 4294967295");
         self.permits = permits;
         self
     }

@@ -1,9 +1,10 @@
 //! Layers for [tower](https://docs.rs/tower) services: axum, hyper, reqwest, tonic.
 //!
-//! One layer per pattern and [`StackLayer`] for all of them in their order. Each is made of an
-//! instance (`new`), or of a name in a registry (`from_registry`; `named` for the registry of the
-//! present [scope](crate::Resilience::scope) or the process). Layers and services are cheap handles;
-//! whatever is cloned from them, axum's routes included, shares the instance.
+//! One layer per pattern, and [`StackLayer`] for several of them in any order, as a
+//! [`Stack`](crate::Stack) has them. Each is made of an instance (`new`), or of a name in a registry
+//! (`from_registry`; `named` for the registry of the present [scope](crate::Resilience::scope) or the
+//! process). Layers and services are cheap handles; whatever is cloned from them, axum's routes
+//! included, shares the instance.
 //!
 //! ```
 //! use std::convert::Infallible;
