@@ -144,6 +144,30 @@ fn a_reload_can_switch_the_layer_off_and_on() {
 }
 
 #[test]
+fn a_call_that_time_alone_has_let_in_counts() {
+    let (breaker, hand) = breaker(|config| {
+        let closes = config.transition_to_state_after_wait_duration(State::Closed);
+        closes.max_wait_duration_in_half_open_state(SECOND)
+    });
+    breaker.transition_to(State::Open).unwrap();
+    breaker.transition_to(State::HalfOpen).unwrap();
+    hand.advance(SECOND);
+    breaker.try_acquire().unwrap().failure();
+    assert_eq!((breaker.state(), breaker.metrics().failed_calls), (State::Closed, 1));
+}
+
+#[test]
+fn a_call_that_found_the_breaker_open_and_then_disabled_is_not_counted() {
+    let (breaker, _hand) = breaker(|config| config);
+    breaker.transition_to(State::Disabled).unwrap();
+    let now = breaker.clock().now();
+    // The way of a call that looked before somebody disabled the breaker.
+    let admission = breaker.begin_by_lock(now).unwrap();
+    breaker.end(admission, Report::new(Outcome::Failure), now);
+    assert_eq!(breaker.metrics().totals.failed, 0);
+}
+
+#[test]
 fn an_answer_that_asks_for_peace_opens_the_breaker() {
     let (breaker, hand) = breaker(|config| config);
     let admission = breaker.begin(breaker.clock().now()).unwrap();
@@ -203,6 +227,25 @@ async fn a_breaker_has_one_task_at_most_and_none_without_a_timer() {
     assert_eq!(tasks(), 0);
     breaker.transition_to(State::Open).unwrap();
     assert_eq!(tasks(), 1);
+}
+
+#[tokio::test]
+async fn a_listener_that_opens_the_breaker_anew_gets_it_another_timer() {
+    let (breaker, hand) = automatic();
+    let heard = heard(&breaker);
+    let twin = breaker.clone();
+    let _subscription = breaker.events().subscribe(move |event| {
+        if let CircuitBreakerEventKind::StateTransition { to: State::HalfOpen, .. } = event.kind {
+            twin.transition_to(State::Open).unwrap();
+        }
+    });
+    breaker.transition_to(State::Open).unwrap();
+    for cycle in 1..=3 {
+        give_tasks_a_turn().await;
+        hand.advance(SECOND);
+        give_tasks_a_turn().await;
+        assert_eq!(heard.lock().len(), 1 + 2 * cycle);
+    }
 }
 
 #[tokio::test]
@@ -351,32 +394,70 @@ fn handles_go_anywhere() {
 }
 
 #[cfg(feature = "tracing")]
-#[tokio::test]
-async fn a_record_list_that_cannot_name_an_error_is_warned_of_once() {
-    use tracing::{Event as Logged, Level, Subscriber, subscriber::set_default};
+mod logged {
+    use tracing::{
+        Event as Logged, Level, Subscriber,
+        field::{Field, Visit},
+        subscriber::{DefaultGuard, set_default},
+    };
     use tracing_subscriber::{Layer, layer::Context, layer::SubscriberExt, registry};
 
-    #[derive(Clone, Default)]
-    struct Warnings(Arc<Lock<u32>>);
+    use super::*;
 
-    impl<S: Subscriber> Layer<S> for Warnings {
+    /// What was logged: how loudly and, of a change of state, into which one.
+    #[derive(Clone, Default)]
+    struct Log(Arc<Lock<Vec<(Level, String)>>>);
+
+    impl<S: Subscriber> Layer<S> for Log {
         fn on_event(&self, event: &Logged<'_>, _: Context<'_, S>) {
-            if *event.metadata().level() == Level::WARN {
-                *self.0.lock() += 1;
+            struct To(String);
+            impl Visit for To {
+                fn record_debug(&mut self, _: &Field, _: &dyn fmt::Debug) {}
+                fn record_str(&mut self, field: &Field, value: &str) {
+                    if field.name() == "to" {
+                        value.clone_into(&mut self.0);
+                    }
+                }
             }
+            let mut to = To(String::new());
+            event.record(&mut to);
+            self.0.lock().push((*event.metadata().level(), to.0));
         }
     }
 
-    let warnings = Warnings::default();
-    let _default = set_default(registry().with(warnings.clone()));
-    let (listed, _) = breaker(|config| config.record_errors(["io"]));
-    for _ in 0..3 {
-        assert!(listed.call(async { Err::<(), _>("an error without kinds") }).await.is_err());
+    fn log() -> (Log, DefaultGuard) {
+        let log = Log::default();
+        let guard = set_default(registry().with(log.clone()));
+        (log, guard)
     }
-    assert_eq!(*warnings.0.lock(), 1);
 
-    let (by_rule, _) = breaker(|config| config.record_errors(["io"]));
-    let rules = Rules::new().record(|_: &&str| false);
-    assert!(by_rule.call_by(&rules, async { Err::<(), _>("left out") }).await.is_err());
-    assert_eq!(*warnings.0.lock(), 1, "a rule has decided");
+    #[test]
+    fn opening_is_warned_of_and_other_changes_of_state_are_logged() {
+        let (log, _guard) = log();
+        let (breaker, _hand) = breaker(|config| config);
+        for state in [State::Open, State::HalfOpen, State::Closed] {
+            breaker.transition_to(state).unwrap();
+        }
+        let logged = [
+            (Level::WARN, "OPEN".to_owned()),
+            (Level::INFO, "HALF_OPEN".to_owned()),
+            (Level::INFO, "CLOSED".to_owned()),
+        ];
+        assert_eq!(*log.0.lock(), logged);
+    }
+
+    #[tokio::test]
+    async fn a_record_list_that_cannot_name_an_error_is_warned_of_once() {
+        let (log, _guard) = log();
+        let (listed, _) = breaker(|config| config.record_errors(["io"]));
+        for _ in 0..3 {
+            assert!(listed.call(async { Err::<(), _>("an error without kinds") }).await.is_err());
+        }
+        assert_eq!(*log.0.lock(), [(Level::WARN, String::new())]);
+
+        let (by_rule, _) = breaker(|config| config.record_errors(["io"]));
+        let rules = Rules::new().record(|_: &&str| false);
+        assert!(by_rule.call_by(&rules, async { Err::<(), _>("left out") }).await.is_err());
+        assert_eq!(log.0.lock().len(), 1, "a rule has decided");
+    }
 }
