@@ -117,3 +117,14 @@ pub(super) fn saturating_u64(n: u128) -> u64 {
 pub(super) fn saturating_i64(n: i128) -> i64 {
     i64::try_from(n).unwrap_or(if n < 0 { i64::MIN } else { i64::MAX })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_cut_to_the_end_it_lies_beyond() {
+        assert_eq!([i128::MIN, -7, 7, i128::MAX].map(saturating_i64), [i64::MIN, -7, 7, i64::MAX]);
+        assert_eq!([7, u128::MAX].map(saturating_u64), [7, u64::MAX]);
+    }
+}

@@ -401,6 +401,15 @@ mod tests {
     }
 
     #[test]
+    fn ticks_are_as_fine_as_a_permission_needs_and_a_power_of_two_to_the_nanosecond() {
+        let scale = |limit, period| scale(NonZeroU32::new(limit).unwrap(), period);
+        assert_eq!(scale(1, SECOND), (1, SECOND));
+        assert_eq!(scale(2, 2 * 1_024), (1, 1_024));
+        assert_eq!(scale(2, 2 * 1_024 - 2), (2, 2 * 1_024 - 2));
+        assert_eq!(scale(1_000, 1_000), (1_024, 1_024));
+    }
+
+    #[test]
     fn an_engine_that_starts_with_less_grants_no_burst() {
         let mut engine = GreedyEngine::new(100, SECOND, 0, 2);
         assert_eq!(engine.acquire(2, 0, 0), Decision::Now);

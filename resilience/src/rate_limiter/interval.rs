@@ -263,6 +263,15 @@ mod tests {
     }
 
     #[test]
+    fn a_gap_whose_cycle_is_over_is_forgotten() {
+        let mut engine = engine(1);
+        let [_, first, _, _] = [0; 4].map(|now| engine.acquire(1, 9_999, now));
+        engine.cancel(reservation(first), 100);
+        engine.acquire(1, 0, 2_000);
+        assert!(engine.gaps.is_empty());
+    }
+
+    #[test]
     fn gaps_before_a_cancelled_end_close_with_it() {
         let mut engine = engine(1);
         let [_, first, second, third] = [0; 4].map(|now| engine.acquire(1, 9_999, now));
