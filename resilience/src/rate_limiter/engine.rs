@@ -25,7 +25,8 @@ pub(super) struct Reservation {
     /// When the turn comes.
     pub(super) due: u64,
     pub(super) permits: u32,
-    /// Tells reservations of one engine apart, in the order in which they were made.
+    /// Tells those of a greedy engine apart, in the order in which they were made. An interval
+    /// engine goes by their cycles and leaves it at 0.
     pub(super) id: u64,
 }
 

@@ -22,7 +22,6 @@ pub(super) struct IntervalEngine {
     permissions: i128,
     /// Permissions in gaps, by the cycle in which they can be used.
     gaps: BTreeMap<u64, u32>,
-    next_id: u64,
 }
 
 /// Where a request would be served from.
@@ -42,7 +41,6 @@ impl IntervalEngine {
             cycle: 0,
             permissions: i128::from(available.min(limit.into())),
             gaps: BTreeMap::new(),
-            next_id: 0,
         }
     }
 
@@ -65,10 +63,8 @@ impl IntervalEngine {
         if offer.wait == 0 {
             return Decision::Now;
         }
-        let id = self.next_id;
-        self.next_id += 1;
         let due = self.latest.saturating_add(saturating_u64(offer.wait));
-        Decision::Later(Reservation { due, permits, id })
+        Decision::Later(Reservation { due, permits, id: 0 })
     }
 
     pub(super) fn cancel(&mut self, reservation: Reservation, now: u64) {
