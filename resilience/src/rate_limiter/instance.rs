@@ -837,6 +837,45 @@ mod tests {
     }
 
     #[test]
+    fn a_wait_that_begins_just_after_the_limiter_was_disabled_is_none() {
+        let (limiter, _hand) = limiter(1, SECOND);
+        limiter.try_acquire(1).unwrap();
+        let Ok(Taken::Later(reserved, _)) = limiter.request(1, u64::MAX, Claim::Tied, 0) else {
+            panic!("there is nothing left to take")
+        };
+        limiter.reconfigure(limiter.config().to_builder().enabled(false).build().unwrap());
+        let wait = Wait::new(limiter.clone(), reserved);
+        assert_eq!(poll(pin!(wait)), Poll::Ready(Ok(())));
+    }
+
+    #[test]
+    fn who_was_let_through_by_disabling_waits_no_more_when_the_limiter_is_enabled_again() {
+        let (limiter, _hand) = limiter(1, SECOND);
+        limiter.try_acquire(1).unwrap();
+        let mut wait = pin!(limiter.acquire(1));
+        assert!(poll(wait.as_mut()).is_pending());
+        for enabled in [false, true] {
+            let config = limiter.config().to_builder().enabled(enabled);
+            limiter.reconfigure(config.build().unwrap());
+        }
+        assert_eq!(poll(wait), Poll::Ready(Ok(())));
+    }
+
+    #[test]
+    fn a_new_limit_leaves_the_periods_where_they_are() {
+        let (limiter, hand) = limiter(1, Duration::ZERO);
+        hand.advance(SECOND / 2);
+        limiter.change_limit_for_period(3).unwrap();
+        hand.advance(SECOND / 2);
+        assert_eq!(limiter.available_permissions(), 3);
+    }
+
+    #[test]
+    fn an_instance_tells_its_name() {
+        assert_eq!(limiter(1, SECOND).0.name(), "orders");
+    }
+
+    #[test]
     fn a_reload_changes_how_many_events_are_kept() {
         let (limiter, _hand) = limiter(1, Duration::ZERO);
         limiter.events().capture(true);

@@ -259,6 +259,24 @@ mod tests {
     }
 
     #[test]
+    fn what_is_left_of_a_gap_goes_to_the_next_that_comes() {
+        let mut engine = engine(2);
+        let [_, first, _] = [0; 3].map(|now| engine.acquire(2, 9_999, now));
+        engine.cancel(reservation(first), 0);
+        assert_eq!([1, 1, 1].map(|n| wait(engine.acquire(n, 9_999, 0))), [1_000, 1_000, 3_000]);
+    }
+
+    #[test]
+    fn cycles_are_counted_from_the_start() {
+        let mut engine = IntervalEngine::new(1, PERIOD, 7_500, 1);
+        assert_eq!([7_500, 8_499, 8_500, 10_600].map(|now| engine.cycle(now)), [0, 0, 1, 3]);
+        let [_, first, second] = [7_500; 3].map(|now| engine.acquire(1, 9_999, now));
+        assert_eq!((wait(first), wait(second)), (8_500, 9_500));
+        engine.cancel(reservation(first), 7_600);
+        assert_eq!(wait(engine.acquire(1, 9_999, 7_600)), 8_500);
+    }
+
+    #[test]
     fn a_gap_whose_cycle_is_over_is_forgotten() {
         let mut engine = engine(1);
         let [_, first, _, _] = [0; 4].map(|now| engine.acquire(1, 9_999, now));
