@@ -216,4 +216,16 @@ mod tests {
             assert_eq!(event.to_string(), format!("CircuitBreaker 'b' {text}"));
         }
     }
+
+    #[test]
+    fn changes_of_state_and_exceeded_rates_do_not_come_with_every_call() {
+        let elapsed = Duration::ZERO;
+        assert!(CircuitBreakerEventKind::Success { elapsed }.comes_with_calls());
+        assert!(CircuitBreakerEventKind::Error { elapsed, kinds: &[] }.comes_with_calls());
+        assert!(CircuitBreakerEventKind::IgnoredError { elapsed, kinds: &[] }.comes_with_calls());
+        assert!(CircuitBreakerEventKind::NotPermitted.comes_with_calls());
+        assert!(!CircuitBreakerEventKind::Reset.comes_with_calls());
+        assert!(!CircuitBreakerEventKind::FailureRateExceeded { rate: 50.0 }.comes_with_calls());
+        assert!(!CircuitBreakerEventKind::SlowCallRateExceeded { rate: 50.0 }.comes_with_calls());
+    }
 }

@@ -108,6 +108,11 @@ fn an_illegal_transition_is_refused_in_words() {
 }
 
 #[test]
+fn an_instance_tells_its_name() {
+    assert_eq!(breaker(|config| config).0.name(), "b");
+}
+
+#[test]
 fn totals_only_grow() {
     let (breaker, _hand) = breaker(|config| config);
     let late = breaker.try_acquire().unwrap();
@@ -118,6 +123,27 @@ fn totals_only_grow() {
     let totals = breaker.metrics().totals;
     assert_eq!((totals.successful, totals.failed, totals.transitions), (1, 2, 2));
     assert_eq!(totals.cancelled, 0);
+}
+
+#[test]
+fn slow_are_the_calls_beyond_the_limit_that_are_not_ignored() {
+    let (breaker, _hand) = breaker(|config| {
+        config.sliding_window_size(9).slow_call_duration_threshold(SECOND).ignore_errors(["io"])
+    });
+    breaker.on_success(SECOND);
+    breaker.on_success(SECOND + Duration::from_nanos(1));
+    breaker.on_error(2 * SECOND, &["other"]);
+    breaker.on_error(2 * SECOND, &["io"]);
+    let metrics = breaker.metrics();
+    assert_eq!((metrics.slow_calls, metrics.totals.slow), (2, 2));
+}
+
+#[test]
+fn calls_that_are_given_up_show_in_the_totals() {
+    let (breaker, _hand) = breaker(|config| config);
+    drop([(); 2].map(|()| breaker.try_acquire().unwrap()));
+    let metrics = breaker.metrics();
+    assert_eq!((metrics.buffered_calls, metrics.totals.cancelled), (0, 2));
 }
 
 #[test]
