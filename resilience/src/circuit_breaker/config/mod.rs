@@ -619,8 +619,9 @@ mod tests {
         assert_eq!(config.open_for_max(), Duration::from_secs(10));
         assert_eq!(config.event_consumer_buffer_size(), 11);
         assert!(!config.is_enabled());
-        let exponential = CircuitBreakerConfig::builder().enable_exponential_backoff(true);
-        assert!(exponential.build().unwrap().enable_exponential_backoff());
+        let growing = CircuitBreakerConfig::builder().enable_exponential_backoff(true);
+        let growing = growing.build().unwrap();
+        assert!(growing.enable_exponential_backoff() && !growing.enable_randomized_wait());
     }
 
     #[test]

@@ -1,8 +1,13 @@
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    task::Poll,
+};
+
 use parking_lot::Mutex as Lock;
 use tokio::{runtime::Handle, task::yield_now};
 
 use super::*;
-use crate::{ManualClock, events::Event};
+use crate::{ManualClock, events::Event, test_support::poll};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -144,6 +149,25 @@ fn calls_that_are_given_up_show_in_the_totals() {
     drop([(); 2].map(|()| breaker.try_acquire().unwrap()));
     let metrics = breaker.metrics();
     assert_eq!((metrics.buffered_calls, metrics.totals.cancelled), (0, 2));
+}
+
+#[test]
+fn a_permit_that_is_to_be_ignored_is_not_given_up() {
+    let (breaker, _hand) = breaker(|config| config);
+    breaker.try_acquire().unwrap().ignore();
+    let totals = breaker.metrics().totals;
+    assert_eq!((totals.ignored, totals.cancelled), (1, 0));
+}
+
+#[test]
+fn a_panic_is_told_as_an_error_of_that_kind() {
+    let (breaker, _hand) = breaker(|config| config);
+    let heard = heard(&breaker);
+    let call = breaker.call(poll_fn(|_| -> Poll<Result<(), ()>> { panic!("on purpose") }));
+    let polled = catch_unwind(AssertUnwindSafe(|| poll(pin!(call))));
+    assert!(polled.is_err());
+    let elapsed = Duration::ZERO;
+    assert_eq!(heard.lock()[0].kind, CircuitBreakerEventKind::Error { elapsed, kinds: &["panic"] });
 }
 
 #[test]
