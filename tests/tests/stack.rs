@@ -349,6 +349,20 @@ fn a_stack_takes_its_time_from_the_clock_of_its_instances() {
 }
 
 #[test]
+fn five_instances_of_one_clock_make_a_stack() {
+    let (clock, _hand) = resilience::Clock::manual(Duration::ZERO);
+    let clock = || clock.clone();
+    let all = Stack::builder()
+        .retry(Retry::with_clock("r", RetryConfig::default(), clock()))
+        .circuit_breaker(CircuitBreaker::with_clock("b", CircuitBreakerConfig::default(), clock()))
+        .rate_limiter(RateLimiter::with_clock("l", RateLimiterConfig::default(), clock()))
+        .time_limiter(TimeLimiter::with_clock("t", TimeLimiterConfig::default(), clock()))
+        .bulkhead(Bulkhead::with_clock("k", BulkheadConfig::default(), clock()))
+        .build();
+    assert_eq!(poll_once(pin!(all.call(|| async { Ok::<_, Failed>(1) }))), Poll::Ready(Ok(1)));
+}
+
+#[test]
 #[should_panic(expected = "one clock")]
 fn instances_of_different_clocks_make_no_stack() {
     let (clock, _hand) = resilience::Clock::manual(Duration::ZERO);

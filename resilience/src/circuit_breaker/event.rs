@@ -160,3 +160,72 @@ fn list(f: &mut fmt::Formatter<'_>, kinds: &[&str]) -> fmt::Result {
     }
     write!(f, " ({})", kinds.join(", "))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn every_event_says_in_words_what_happened() {
+        let elapsed = Duration::from_millis(7);
+        let kinds: &[_] = &["io", "connect"];
+        let transition = CircuitBreakerEventKind::StateTransition {
+            from: State::Closed,
+            to: State::Open,
+            failure_rate: 50.0,
+            slow_call_rate: 25.5,
+            buffered_calls: 8,
+            failed_calls: 4,
+            slow_calls: 2,
+        };
+        let texts = [
+            (CircuitBreakerEventKind::Success { elapsed }, "recorded a successful call after 7 ms"),
+            (
+                CircuitBreakerEventKind::Error { elapsed, kinds },
+                "recorded a failure after 7 ms (io, connect)",
+            ),
+            (
+                CircuitBreakerEventKind::Error { elapsed, kinds: &[] },
+                "recorded a failure after 7 ms",
+            ),
+            (
+                CircuitBreakerEventKind::IgnoredError { elapsed, kinds },
+                "ignored an error after 7 ms (io, connect)",
+            ),
+            (CircuitBreakerEventKind::NotPermitted, "refused a call"),
+            (
+                transition,
+                "changed state from CLOSED to OPEN (failure rate 50 %, slow call rate 25.5 %; \
+                 8 calls, 4 failed, 2 slow)",
+            ),
+            (CircuitBreakerEventKind::Reset, "was reset"),
+            (
+                CircuitBreakerEventKind::FailureRateExceeded { rate: 50.0 },
+                "exceeded its failure rate threshold at 50 %",
+            ),
+            (
+                CircuitBreakerEventKind::SlowCallRateExceeded { rate: 100.0 },
+                "exceeded its slow call rate threshold at 100 %",
+            ),
+        ];
+        let name = Arc::from("b");
+        for (kind, text) in texts {
+            let event = CircuitBreakerEvent::new(&name, 0, kind);
+            assert_eq!(event.to_string(), format!("CircuitBreaker 'b' {text}"));
+        }
+    }
+
+    #[test]
+    fn changes_of_state_and_exceeded_rates_do_not_come_with_every_call() {
+        let elapsed = Duration::ZERO;
+        assert!(CircuitBreakerEventKind::Success { elapsed }.comes_with_calls());
+        assert!(CircuitBreakerEventKind::Error { elapsed, kinds: &[] }.comes_with_calls());
+        assert!(CircuitBreakerEventKind::IgnoredError { elapsed, kinds: &[] }.comes_with_calls());
+        assert!(CircuitBreakerEventKind::NotPermitted.comes_with_calls());
+        assert!(!CircuitBreakerEventKind::Reset.comes_with_calls());
+        assert!(!CircuitBreakerEventKind::FailureRateExceeded { rate: 50.0 }.comes_with_calls());
+        assert!(!CircuitBreakerEventKind::SlowCallRateExceeded { rate: 50.0 }.comes_with_calls());
+    }
+}

@@ -89,6 +89,22 @@ mod tests {
     }
 
     #[test]
+    fn a_wait_that_stands_still_costs_nothing_however_often_it_grew() {
+        assert_eq!(exponential(1_000, 1.0, u64::MAX)(u32::MAX), 1_000);
+    }
+
+    #[test]
+    fn a_wait_that_decays_comes_below_its_cap_in_time() {
+        let mut wait = exponential(100, 0.5, 20);
+        assert_eq!([1, 2, 3, 4, 5].map(&mut wait), [20, 20, 20, 12, 6]);
+    }
+
+    #[test]
+    fn random_waits_reach_both_ends_of_their_range() {
+        assert_eq!([0.0, 0.999].map(|random| spread(100, 0.5, random)), [50, 150]);
+    }
+
+    #[test]
     fn b14_random_waits_of_many_breakers_are_spread_evenly() {
         let wait = OpenWait::Randomized { wait: 60_000, factor: 0.15 };
         let mut rng = Rng::with_seed(42);

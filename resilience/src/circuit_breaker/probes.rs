@@ -104,6 +104,13 @@ mod tests {
     }
 
     #[test]
+    fn a_slot_keeps_its_number_when_those_before_it_come_back() {
+        let mut probes = Probes::new(2);
+        let slots: Vec<_> = std::iter::from_fn(|| probes.lend(0)).collect();
+        assert!(slots.into_iter().all(|slot| probes.end_lease(slot)));
+    }
+
+    #[test]
     fn a_returned_slot_in_the_middle_does_not_hide_a_lost_one() {
         let mut probes = Probes::new(3);
         let slots: Vec<_> = (0..3).filter_map(|now| probes.lend(now)).collect();

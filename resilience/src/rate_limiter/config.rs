@@ -171,9 +171,9 @@ mod tests {
         assert!(error.to_string().ends_with("expected a duration of at most 292 years"));
     }
 
-    #[test]
-    fn a_configuration_survives_the_way_through_its_builder() {
-        let config = RateLimiterConfig::builder()
+    /// Every setting is another than its default.
+    fn unusual() -> RateLimiterConfigBuilder {
+        RateLimiterConfig::builder()
             .limit_for_period(7)
             .limit_refresh_period(Duration::from_millis(3))
             .timeout_duration(Duration::from_millis(2))
@@ -183,8 +183,22 @@ mod tests {
             .metric_keys(["a", "b"])
             .event_consumer_buffer_size(9)
             .enabled(false)
-            .build()
-            .unwrap();
+    }
+
+    #[test]
+    fn a_configuration_survives_the_way_through_its_builder() {
+        let config = unusual().build().unwrap();
         assert_eq!(config.to_builder().build().unwrap(), config);
+    }
+
+    #[test]
+    fn every_setting_is_read_as_it_was_set() {
+        let config = unusual().build().unwrap();
+        assert_eq!(config.limit_for_period(), 7);
+        assert_eq!(config.limit_refresh_period(), Duration::from_millis(3));
+        assert_eq!(config.timeout_duration(), Duration::from_millis(2));
+        assert_eq!(config.refill(), Refill::Greedy);
+        assert_eq!(config.event_consumer_buffer_size(), 9);
+        assert!(!config.is_enabled());
     }
 }

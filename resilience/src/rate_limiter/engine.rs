@@ -25,7 +25,8 @@ pub(super) struct Reservation {
     /// When the turn comes.
     pub(super) due: u64,
     pub(super) permits: u32,
-    /// Tells reservations of one engine apart, in the order in which they were made.
+    /// Tells those of a greedy engine apart, in the order in which they were made. An interval
+    /// engine goes by their cycles and leaves it at 0.
     pub(super) id: u64,
 }
 
@@ -116,4 +117,15 @@ pub(super) fn saturating_u64(n: u128) -> u64 {
 /// Reservations can outgrow 64 bits only at rates beyond any machine.
 pub(super) fn saturating_i64(n: i128) -> i64 {
     i64::try_from(n).unwrap_or(if n < 0 { i64::MIN } else { i64::MAX })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_cut_to_the_end_it_lies_beyond() {
+        assert_eq!([i128::MIN, -7, 7, i128::MAX].map(saturating_i64), [i64::MIN, -7, 7, i64::MAX]);
+        assert_eq!([7, u128::MAX].map(saturating_u64), [7, u64::MAX]);
+    }
 }

@@ -50,3 +50,15 @@ impl EventKind for RateLimiterEventKind {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_event_but_draining_comes_with_calls() {
+        assert!(RateLimiterEventKind::SuccessfulAcquire { permits: 1 }.comes_with_calls());
+        assert!(RateLimiterEventKind::FailedAcquire { permits: 1 }.comes_with_calls());
+        assert!(!RateLimiterEventKind::Drained { available: 1 }.comes_with_calls());
+    }
+}

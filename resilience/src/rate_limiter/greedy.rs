@@ -372,6 +372,22 @@ mod tests {
     }
 
     #[test]
+    fn periods_are_counted_from_the_start() {
+        let engine = GreedyEngine::new(5, SECOND, 7 * SECOND, 5);
+        assert_eq!([7_000, 7_999, 8_000, 10_500].map(|now| engine.cycle(now * MS)), [0, 0, 1, 3]);
+    }
+
+    #[test]
+    fn looking_tells_how_long_a_newcomer_would_wait() {
+        let mut engine = engine(5, SECOND);
+        assert_eq!(engine.wait_for_one(0), 0);
+        engine.acquire(5, 0, 0);
+        assert_eq!(engine.wait_for_one(50 * MS), 150 * MS);
+        due(engine.acquire(1, SECOND, 50 * MS));
+        assert_eq!(engine.wait_for_one(50 * MS), 350 * MS);
+    }
+
+    #[test]
     fn a_clock_that_goes_back_stands_still() {
         let mut engine = engine(1, SECOND);
         engine.acquire(1, 0, 5 * SECOND);
@@ -398,6 +414,15 @@ mod tests {
         let mut slow = GreedyEngine::new(1, i64::MAX as u64, 0, 1);
         assert_eq!(slow.acquire(1, 0, u64::MAX), Decision::Now);
         assert_ne!(slow.acquire(1, 0, u64::MAX), Decision::Now);
+    }
+
+    #[test]
+    fn ticks_are_as_fine_as_a_permission_needs_and_a_power_of_two_to_the_nanosecond() {
+        let scale = |limit, period| scale(NonZeroU32::new(limit).unwrap(), period);
+        assert_eq!(scale(1, SECOND), (1, SECOND));
+        assert_eq!(scale(2, 2 * 1_024), (1, 1_024));
+        assert_eq!(scale(2, 2 * 1_024 - 2), (2, 2 * 1_024 - 2));
+        assert_eq!(scale(1_000, 1_000), (1_024, 1_024));
     }
 
     #[test]

@@ -685,6 +685,37 @@ mod tests {
     }
 
     #[test]
+    fn a_call_that_finds_a_permission_does_not_wait() {
+        let (limiter, _hand) = limiter(1, SECOND);
+        assert_eq!(poll(pin!(limiter.acquire(1))), Poll::Ready(Ok(())));
+        assert_eq!(limiter.waiting(), 0);
+        assert_eq!(totals(&limiter), (1, 0, 0));
+    }
+
+    #[test]
+    fn the_metrics_look_ahead_and_count_periods() {
+        for refill in [Refill::Interval, Refill::Greedy] {
+            let (limiter, hand) = limiter(1, SECOND);
+            limiter.reconfigure(limiter.config().to_builder().refill(refill).build().unwrap());
+            limiter.try_acquire(1).unwrap();
+            hand.advance(SECOND * 5 / 2);
+            limiter.try_acquire(1).unwrap();
+            let metrics = limiter.metrics();
+            assert_eq!((metrics.cycle, metrics.available_permissions), (2, 0), "{refill:?}");
+            let wait = if refill == Refill::Interval { SECOND / 2 } else { SECOND };
+            assert_eq!(metrics.time_to_wait, wait, "{refill:?}");
+        }
+    }
+
+    #[test]
+    fn draining_tells_how_much_it_took() {
+        let (limiter, _hand) = limiter(3, SECOND);
+        limiter.try_acquire(1).unwrap();
+        limiter.drain();
+        assert_eq!(limiter.events().recent()[0].text, "RateLimiter 'orders' was drained of 2");
+    }
+
+    #[test]
     fn a_wait_that_cannot_succeed_is_refused_at_the_first_poll() {
         let (limiter, _hand) = limiter(1, SECOND / 2);
         limiter.try_acquire(1).unwrap();
@@ -901,6 +932,53 @@ mod tests {
         let wait = limiter.begin(1, u64::MAX, 0).unwrap().unwrap();
         limiter.reconfigure(limiter.config().to_builder().enabled(false).build().unwrap());
         assert_eq!(poll(pin!(wait)), Poll::Ready(Ok(())));
+    }
+
+    #[test]
+    fn a_wait_that_begins_just_after_the_limiter_was_disabled_is_none() {
+        let (limiter, _hand) = limiter(1, SECOND);
+        limiter.try_acquire(1).unwrap();
+        let Ok(Taken::Later(reserved, _)) = limiter.request(1, u64::MAX, Claim::Tied, 0) else {
+            panic!("there is nothing left to take")
+        };
+        limiter.reconfigure(limiter.config().to_builder().enabled(false).build().unwrap());
+        let wait = Wait::new(limiter.clone(), reserved);
+        assert_eq!(poll(pin!(wait)), Poll::Ready(Ok(())));
+    }
+
+    #[test]
+    fn who_was_let_through_by_disabling_waits_no_more_when_the_limiter_is_enabled_again() {
+        let (limiter, _hand) = limiter(1, SECOND);
+        limiter.try_acquire(1).unwrap();
+        let mut wait = pin!(limiter.acquire(1));
+        assert!(poll(wait.as_mut()).is_pending());
+        for enabled in [false, true] {
+            let config = limiter.config().to_builder().enabled(enabled);
+            limiter.reconfigure(config.build().unwrap());
+        }
+        assert_eq!(poll(wait), Poll::Ready(Ok(())));
+    }
+
+    #[test]
+    fn a_new_limit_cuts_a_greedy_burst_at_once() {
+        let (limiter, _hand) = limiter(10, Duration::ZERO);
+        limiter.reconfigure(limiter.config().to_builder().refill(Refill::Greedy).build().unwrap());
+        limiter.change_limit_for_period(2).unwrap();
+        assert_eq!(limiter.available_permissions(), 2);
+    }
+
+    #[test]
+    fn a_new_limit_leaves_the_periods_where_they_are() {
+        let (limiter, hand) = limiter(1, Duration::ZERO);
+        hand.advance(SECOND / 2);
+        limiter.change_limit_for_period(3).unwrap();
+        hand.advance(SECOND / 2);
+        assert_eq!(limiter.available_permissions(), 3);
+    }
+
+    #[test]
+    fn an_instance_tells_its_name() {
+        assert_eq!(limiter(1, SECOND).0.name(), "orders");
     }
 
     #[test]

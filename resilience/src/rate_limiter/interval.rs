@@ -22,7 +22,6 @@ pub(super) struct IntervalEngine {
     permissions: i128,
     /// Permissions in gaps, by the cycle in which they can be used.
     gaps: BTreeMap<u64, u32>,
-    next_id: u64,
 }
 
 /// Where a request would be served from.
@@ -42,7 +41,6 @@ impl IntervalEngine {
             cycle: 0,
             permissions: i128::from(available.min(limit.into())),
             gaps: BTreeMap::new(),
-            next_id: 0,
         }
     }
 
@@ -65,10 +63,8 @@ impl IntervalEngine {
         if offer.wait == 0 {
             return Decision::Now;
         }
-        let id = self.next_id;
-        self.next_id += 1;
         let due = self.latest.saturating_add(saturating_u64(offer.wait));
-        Decision::Later(Reservation { due, permits, id })
+        Decision::Later(Reservation { due, permits, id: 0 })
     }
 
     pub(super) fn cancel(&mut self, reservation: Reservation, now: u64) {
@@ -260,6 +256,33 @@ mod tests {
         engine.cancel(reservation(first), 100);
         assert_eq!(engine.available(2_000), 0);
         assert_eq!(engine.available(3_000), 1);
+    }
+
+    #[test]
+    fn what_is_left_of_a_gap_goes_to_the_next_that_comes() {
+        let mut engine = engine(2);
+        let [_, first, _] = [0; 3].map(|now| engine.acquire(2, 9_999, now));
+        engine.cancel(reservation(first), 0);
+        assert_eq!([1, 1, 1].map(|n| wait(engine.acquire(n, 9_999, 0))), [1_000, 1_000, 3_000]);
+    }
+
+    #[test]
+    fn cycles_are_counted_from_the_start() {
+        let mut engine = IntervalEngine::new(1, PERIOD, 7_500, 1);
+        assert_eq!([7_500, 8_499, 8_500, 10_600].map(|now| engine.cycle(now)), [0, 0, 1, 3]);
+        let [_, first, second] = [7_500; 3].map(|now| engine.acquire(1, 9_999, now));
+        assert_eq!((wait(first), wait(second)), (8_500, 9_500));
+        engine.cancel(reservation(first), 7_600);
+        assert_eq!(wait(engine.acquire(1, 9_999, 7_600)), 8_500);
+    }
+
+    #[test]
+    fn a_gap_whose_cycle_is_over_is_forgotten() {
+        let mut engine = engine(1);
+        let [_, first, _, _] = [0; 4].map(|now| engine.acquire(1, 9_999, now));
+        engine.cancel(reservation(first), 100);
+        engine.acquire(1, 0, 2_000);
+        assert!(engine.gaps.is_empty());
     }
 
     #[test]

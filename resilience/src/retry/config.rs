@@ -293,9 +293,9 @@ impl RetryConfigBuilder {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_configuration_survives_the_way_through_its_builder() {
-        let builder = RetryConfig::builder()
+    /// Every setting is another than its default.
+    fn unusual() -> RetryConfigBuilder {
+        RetryConfig::builder()
             .max_attempts(7)
             .wait_duration(Duration::from_millis(3))
             .enable_exponential_backoff(true)
@@ -313,11 +313,37 @@ mod tests {
             .key_idle_timeout(Duration::from_secs(8))
             .metric_keys(["a", "b"])
             .event_consumer_buffer_size(9)
-            .enabled(false);
-        let config = builder.clone().build().unwrap();
+            .enabled(false)
+    }
+
+    #[test]
+    fn a_configuration_survives_the_way_through_its_builder() {
+        let config = unusual().build().unwrap();
         assert_eq!(config.to_builder().build().unwrap(), config);
-        let own = builder.interval(Interval::custom(|_| None)).build().unwrap();
+        let own = unusual().interval(Interval::custom(|_| None)).build().unwrap();
         assert_eq!(own.to_builder().build().unwrap(), own);
         assert_ne!(own, config);
+    }
+
+    #[test]
+    #[expect(clippy::float_cmp, reason = "nothing is computed")]
+    fn every_setting_is_read_as_it_was_set() {
+        let config = unusual().build().unwrap();
+        assert_eq!(config.max_attempts(), 7);
+        assert_eq!(config.wait_duration(), Duration::from_millis(3));
+        assert!(config.enable_exponential_backoff());
+        let factors = [config.exponential_backoff_multiplier(), config.randomized_wait_factor()];
+        assert_eq!(factors, [3.0, 0.25]);
+        assert_eq!(config.exponential_max_wait_duration(), Some(Duration::from_secs(1)));
+        assert!(config.enable_randomized_wait());
+        assert_eq!(config.retry_errors(), ["io"]);
+        assert_eq!(config.ignore_errors(), ["timeout"]);
+        assert!(config.fail_after_max_attempts());
+        assert_eq!(config.retry_after_max(), Duration::from_secs(2));
+        assert_eq!(config.event_consumer_buffer_size(), 9);
+        assert!(!config.is_enabled());
+        let usual = RetryConfig::default();
+        assert!(!usual.enable_exponential_backoff() && !usual.enable_randomized_wait());
+        assert!(!usual.fail_after_max_attempts());
     }
 }

@@ -72,3 +72,44 @@ impl EventKind for RetryEventKind {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn every_event_says_in_words_what_happened() {
+        let (wait, error) = (Duration::from_millis(20), Some("io"));
+        let texts = [
+            (
+                RetryEventKind::Retry { attempts: 2, wait, error },
+                "RETRY",
+                "waits 20ms before attempt 3 after io",
+            ),
+            (
+                RetryEventKind::Retry { attempts: 1, wait, error: None },
+                "RETRY",
+                "waits 20ms before attempt 2 after an unwanted result",
+            ),
+            (
+                RetryEventKind::Success { attempts: 2, error },
+                "SUCCESS",
+                "succeeded after 2 failed attempts, last io",
+            ),
+            (
+                RetryEventKind::Error { attempts: 3, error },
+                "ERROR",
+                "gave up after 3 attempts, last io",
+            ),
+            (RetryEventKind::IgnoredError { error }, "IGNORED_ERROR", "does not retry io"),
+        ];
+        let name = Arc::from("r");
+        for (kind, type_name, text) in texts {
+            assert_eq!(kind.type_name(), type_name);
+            let event = RetryEvent::new(&name, 0, kind);
+            assert_eq!(event.to_string(), format!("Retry 'r' {text}"));
+        }
+    }
+}

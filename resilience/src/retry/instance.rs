@@ -501,3 +501,47 @@ impl fmt::Debug for Retry {
         f.debug_struct("Retry").field("name", &self.shared.name).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        pin::pin,
+        task::Poll::{self, Ready},
+    };
+
+    use super::*;
+    use crate::test_support::poll;
+
+    fn retry() -> Retry {
+        let config = RetryConfig::builder().wait_duration(Duration::ZERO).build().unwrap();
+        Retry::new("payment", config)
+    }
+
+    fn fail(retry: &Retry) -> Poll<Result<(), CallError<()>>> {
+        poll(pin!(retry.call(|| async { Err(()) })))
+    }
+
+    #[test]
+    fn an_instance_tells_its_name() {
+        assert_eq!(retry().name(), "payment");
+    }
+
+    #[test]
+    fn a_reload_changes_how_often_calls_are_made_and_how_many_events_are_kept() {
+        let retry = retry();
+        retry.events().capture(true);
+        let config = retry.config().to_builder().max_attempts(5).event_consumer_buffer_size(2);
+        retry.reconfigure(config.build().unwrap());
+        assert_eq!(fail(&retry), Ready(Err(CallError::Inner(()))));
+        assert_eq!(retry.metrics().total_calls, 5);
+        assert_eq!(retry.events().recent().len(), 2);
+    }
+
+    #[test]
+    fn a_reload_can_switch_the_layer_off() {
+        let retry = retry();
+        retry.reconfigure(retry.config().to_builder().enabled(false).build().unwrap());
+        assert_eq!(fail(&retry), Ready(Err(CallError::Inner(()))));
+        assert_eq!(retry.metrics().total_calls, 0);
+    }
+}

@@ -246,6 +246,36 @@ mod tests {
     }
 
     #[test]
+    fn jitter_reaches_both_ends_of_its_range() {
+        let interval = Interval::fixed(Duration::from_millis(100)).jitter(0.5);
+        let waits = [0.0, 0.999].map(|random| interval.wait(1, random).unwrap().as_millis());
+        assert_eq!(waits, [50, 150]);
+    }
+
+    #[test]
+    fn a_wait_without_jitter_is_exact_however_long() {
+        // More than a float can tell apart.
+        let long = Duration::from_nanos((1 << 53) + 1);
+        for jitter in [0.0, f64::NAN] {
+            assert_eq!(Interval::fixed(long).jitter(jitter).wait(1, 0.5), Some(long));
+        }
+    }
+
+    #[test]
+    fn a_wait_that_stands_still_costs_nothing_at_the_last_of_all_attempts() {
+        let second = Duration::from_secs(1);
+        assert_eq!(Interval::fixed(second).wait(u32::MAX, 0.0), Some(second));
+    }
+
+    #[test]
+    fn a_custom_interval_equals_its_clones_only() {
+        let custom = || Interval::custom(|_| None);
+        let one = custom();
+        assert_eq!(one, one.clone());
+        assert_ne!(one, custom());
+    }
+
+    #[test]
     fn a_custom_interval_can_end_the_retry() {
         let interval = Interval::custom(|attempt| (attempt < 2).then_some(Duration::from_secs(1)));
         assert_eq!(interval.wait(1, 0.0), Some(Duration::from_secs(1)));

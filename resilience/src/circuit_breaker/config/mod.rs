@@ -549,9 +549,9 @@ mod tests {
         assert_eq!(config.max_half_open_nanos(), None);
     }
 
-    #[test]
-    fn a_configuration_survives_the_way_through_its_builder() {
-        let builder = CircuitBreakerConfig::builder()
+    /// Every setting is another than its default.
+    fn unusual() -> CircuitBreakerConfigBuilder {
+        CircuitBreakerConfig::builder()
             .failure_rate_threshold(33.3)
             .slow_call_rate_threshold(66.6)
             .slow_call_duration_threshold(Duration::from_millis(2))
@@ -574,18 +574,64 @@ mod tests {
             .half_open_failure_rate_threshold(12.5)
             .half_open_success_threshold(2)
             .failure_counting(FailureCounting::Consecutive)
-            .consecutive_failures_by_kind([("io", 2)])
+            .consecutive_failures_by_kind([("io", 2), ("default", 7)])
             .probe_lease(Duration::from_secs(9))
             .open_for_max(Duration::from_secs(10))
             .max_keys(12)
             .key_idle_timeout(Duration::from_secs(13))
             .metric_keys(["a", "b"])
             .event_consumer_buffer_size(11)
-            .enabled(false);
-        for builder in [CircuitBreakerConfig::builder(), builder] {
+            .enabled(false)
+    }
+
+    #[test]
+    fn a_configuration_survives_the_way_through_its_builder() {
+        for builder in [CircuitBreakerConfig::builder(), unusual()] {
             let config = builder.build().unwrap();
             assert_eq!(config.to_builder().build().unwrap(), config);
         }
+    }
+
+    #[test]
+    #[expect(clippy::float_cmp, reason = "nothing is computed")]
+    fn every_setting_is_read_as_it_was_set() {
+        let config = unusual().build().unwrap();
+        let percents = [
+            config.failure_rate_threshold(),
+            config.slow_call_rate_threshold(),
+            config.half_open_failure_rate_threshold(),
+        ];
+        assert_eq!(percents, [33.3, 66.6, 12.5]);
+        assert_eq!(config.slow_call_duration_threshold(), Duration::from_millis(2));
+        assert_eq!(config.sliding_window_type(), SlidingWindowType::TimeBased);
+        assert_eq!(config.sliding_window_size(), 3);
+        assert_eq!(config.minimum_number_of_calls(), 4);
+        assert_eq!(config.permitted_number_of_calls_in_half_open_state(), 5);
+        assert_eq!(config.wait_duration_in_open_state(), Duration::from_millis(6));
+        assert_eq!(config.max_wait_duration_in_half_open_state(), Duration::from_millis(7));
+        assert_eq!(config.transition_to_state_after_wait_duration(), State::Closed);
+        assert_eq!(config.initial_state(), State::MetricsOnly);
+        assert!(config.automatic_transition_from_open_to_half_open_enabled());
+        assert!(!config.enable_exponential_backoff());
+        let factors = [config.exponential_backoff_multiplier(), config.randomized_wait_factor()];
+        assert_eq!(factors, [3.0, 0.25]);
+        let max = config.exponential_max_wait_duration_in_open_state();
+        assert_eq!(max, Some(Duration::from_secs(8)));
+        assert!(config.enable_randomized_wait());
+        assert_eq!(config.record_errors(), ["io"]);
+        assert_eq!(config.ignore_errors(), ["timeout"]);
+        assert_eq!(config.half_open_evaluation(), HalfOpenEvaluation::Conclusive);
+        assert_eq!(config.half_open_success_threshold(), Some(2));
+        assert_eq!(config.failure_counting(), FailureCounting::Consecutive);
+        assert_eq!(config.consecutive_failures(), 7);
+        assert_eq!(config.consecutive_failures_of("io"), 2);
+        assert_eq!(config.probe_lease(), Duration::from_secs(9));
+        assert_eq!(config.open_for_max(), Duration::from_secs(10));
+        assert_eq!(config.event_consumer_buffer_size(), 11);
+        assert!(!config.is_enabled());
+        let growing = CircuitBreakerConfig::builder().enable_exponential_backoff(true);
+        let growing = growing.build().unwrap();
+        assert!(growing.enable_exponential_backoff() && !growing.enable_randomized_wait());
     }
 
     #[test]

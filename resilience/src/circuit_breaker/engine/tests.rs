@@ -336,6 +336,20 @@ fn a_slow_probe_is_no_success_towards_the_threshold() {
     assert_eq!(bench.call(Success), Closed);
 }
 
+#[test]
+fn a_slow_probe_ends_a_row_of_successes() {
+    let config = small()
+        .half_open_success_threshold(2)
+        .permitted_number_of_calls_in_half_open_state(5)
+        .slow_call_duration_threshold(Duration::from_secs(1));
+    let mut bench = bench(config);
+    bench.half_open();
+    bench.call(Success);
+    let slow = bench.enter().unwrap();
+    bench.exit_with(slow, Ending { elapsed: SECOND + 1, ..ending(Success) });
+    assert_eq!([Success; 2].map(|o| bench.call(o)), [HalfOpen, Closed]);
+}
+
 fn consecutive() -> CircuitBreakerConfigBuilder {
     small().failure_counting(FailureCounting::Consecutive).consecutive_failures(3)
 }
@@ -635,6 +649,52 @@ fn a_change_to_counting_in_a_row_does_not_leave_the_last_probe_without_a_verdict
     bench.half_open();
     assert_eq!([Failure, Success].map(|outcome| bench.call(outcome)), [HalfOpen; 2]);
     reconfigure(&mut bench, consecutive().half_open_success_threshold(3));
+    assert_eq!(bench.call(Success), Closed);
+}
+
+#[test]
+fn a_time_window_of_the_same_size_is_kept_under_other_settings() {
+    let time = || small().sliding_window_type(SlidingWindowType::TimeBased);
+    let mut bench = bench(time());
+    bench.call(Failure);
+    reconfigure(&mut bench, time().failure_rate_threshold(10.0));
+    assert_eq!(bench.view().snapshot.sums.failed, 1);
+}
+
+#[test]
+fn other_settings_with_as_many_probes_permit_no_more_of_them() {
+    let mut bench = bench(small());
+    bench.half_open();
+    bench.call(Success);
+    reconfigure(&mut bench, small().failure_rate_threshold(10.0));
+    let _on_their_way = [(); 2].map(|()| bench.enter().unwrap());
+    assert!(bench.enter().is_err());
+}
+
+#[test]
+fn rows_of_failures_go_on_where_their_limits_stay() {
+    let mut bench = bench(consecutive());
+    assert_eq!([Failure; 2].map(|outcome| bench.call(outcome)), [Closed; 2]);
+    reconfigure(&mut bench, consecutive().failure_rate_threshold(10.0));
+    assert_eq!(bench.call(Failure), Open);
+}
+
+#[test]
+fn rows_of_failures_start_anew_under_other_limits() {
+    let mut bench = bench(consecutive());
+    assert_eq!([Failure; 2].map(|outcome| bench.call(outcome)), [Closed; 2]);
+    let limits = [("timeout", 3), ("default", 3)];
+    reconfigure(&mut bench, consecutive().consecutive_failures_by_kind(limits));
+    assert_eq!([["timeout"], ["io"]].map(|kinds| bench.fail_with(&kinds)), [Closed; 2]);
+}
+
+#[test]
+fn a_row_of_successes_goes_on_under_other_limits_of_failures() {
+    let config = || consecutive().half_open_success_threshold(2);
+    let mut bench = bench(config());
+    bench.half_open();
+    assert_eq!(bench.call(Success), HalfOpen);
+    reconfigure(&mut bench, config().consecutive_failures(9));
     assert_eq!(bench.call(Success), Closed);
 }
 

@@ -1,8 +1,13 @@
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    task::Poll,
+};
+
 use parking_lot::Mutex as Lock;
 use tokio::{runtime::Handle, task::yield_now};
 
 use super::*;
-use crate::{ManualClock, events::Event};
+use crate::{ManualClock, events::Event, test_support::poll};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -108,6 +113,11 @@ fn an_illegal_transition_is_refused_in_words() {
 }
 
 #[test]
+fn an_instance_tells_its_name() {
+    assert_eq!(breaker(|config| config).0.name(), "b");
+}
+
+#[test]
 fn totals_only_grow() {
     let (breaker, _hand) = breaker(|config| config);
     let late = breaker.try_acquire().unwrap();
@@ -118,6 +128,46 @@ fn totals_only_grow() {
     let totals = breaker.metrics().totals;
     assert_eq!((totals.successful, totals.failed, totals.transitions), (1, 2, 2));
     assert_eq!(totals.cancelled, 0);
+}
+
+#[test]
+fn slow_are_the_calls_beyond_the_limit_that_are_not_ignored() {
+    let (breaker, _hand) = breaker(|config| {
+        config.sliding_window_size(9).slow_call_duration_threshold(SECOND).ignore_errors(["io"])
+    });
+    breaker.on_success(SECOND);
+    breaker.on_success(SECOND + Duration::from_nanos(1));
+    breaker.on_error(2 * SECOND, &["other"]);
+    breaker.on_error(2 * SECOND, &["io"]);
+    let metrics = breaker.metrics();
+    assert_eq!((metrics.slow_calls, metrics.totals.slow), (2, 2));
+}
+
+#[test]
+fn calls_that_are_given_up_show_in_the_totals() {
+    let (breaker, _hand) = breaker(|config| config);
+    drop([(); 2].map(|()| breaker.try_acquire().unwrap()));
+    let metrics = breaker.metrics();
+    assert_eq!((metrics.buffered_calls, metrics.totals.cancelled), (0, 2));
+}
+
+#[test]
+fn a_permit_that_is_to_be_ignored_is_not_given_up() {
+    let (breaker, _hand) = breaker(|config| config);
+    breaker.try_acquire().unwrap().ignore();
+    let totals = breaker.metrics().totals;
+    assert_eq!((totals.ignored, totals.cancelled), (1, 0));
+}
+
+#[test]
+fn a_panic_is_told_as_an_error_of_that_kind() {
+    let (breaker, _hand) = breaker(|config| config);
+    let heard = heard(&breaker);
+    let call = breaker.call(poll_fn(|_| -> Poll<Result<(), ()>> { panic!("on purpose") }));
+    let polled = catch_unwind(AssertUnwindSafe(|| poll(pin!(call))));
+    assert!(polled.is_err());
+    let elapsed = Duration::ZERO;
+    assert_eq!(heard.lock()[0].kind, CircuitBreakerEventKind::Error { elapsed, kinds: &["panic"] });
 }
 
 #[test]
@@ -141,6 +191,30 @@ fn a_reload_can_switch_the_layer_off_and_on() {
     assert!(breaker.try_acquire().is_ok());
     breaker.reconfigure(CircuitBreakerConfig::default());
     assert!(breaker.try_acquire().is_err());
+}
+
+#[test]
+fn a_call_that_time_alone_has_let_in_counts() {
+    let (breaker, hand) = breaker(|config| {
+        let closes = config.transition_to_state_after_wait_duration(State::Closed);
+        closes.max_wait_duration_in_half_open_state(SECOND)
+    });
+    breaker.transition_to(State::Open).unwrap();
+    breaker.transition_to(State::HalfOpen).unwrap();
+    hand.advance(SECOND);
+    breaker.try_acquire().unwrap().failure();
+    assert_eq!((breaker.state(), breaker.metrics().failed_calls), (State::Closed, 1));
+}
+
+#[test]
+fn a_call_that_found_the_breaker_open_and_then_disabled_is_not_counted() {
+    let (breaker, _hand) = breaker(|config| config);
+    breaker.transition_to(State::Disabled).unwrap();
+    let now = breaker.clock().now();
+    // The way of a call that looked before somebody disabled the breaker.
+    let admission = breaker.begin_by_lock(now).unwrap();
+    breaker.end(admission, Report::new(Outcome::Failure), now);
+    assert_eq!(breaker.metrics().totals.failed, 0);
 }
 
 #[test]
@@ -203,6 +277,25 @@ async fn a_breaker_has_one_task_at_most_and_none_without_a_timer() {
     assert_eq!(tasks(), 0);
     breaker.transition_to(State::Open).unwrap();
     assert_eq!(tasks(), 1);
+}
+
+#[tokio::test]
+async fn a_listener_that_opens_the_breaker_anew_gets_it_another_timer() {
+    let (breaker, hand) = automatic();
+    let heard = heard(&breaker);
+    let twin = breaker.clone();
+    let _subscription = breaker.events().subscribe(move |event| {
+        if let CircuitBreakerEventKind::StateTransition { to: State::HalfOpen, .. } = event.kind {
+            twin.transition_to(State::Open).unwrap();
+        }
+    });
+    breaker.transition_to(State::Open).unwrap();
+    for cycle in 1..=3 {
+        give_tasks_a_turn().await;
+        hand.advance(SECOND);
+        give_tasks_a_turn().await;
+        assert_eq!(heard.lock().len(), 1 + 2 * cycle);
+    }
 }
 
 #[tokio::test]
@@ -351,32 +444,70 @@ fn handles_go_anywhere() {
 }
 
 #[cfg(feature = "tracing")]
-#[tokio::test]
-async fn a_record_list_that_cannot_name_an_error_is_warned_of_once() {
-    use tracing::{Event as Logged, Level, Subscriber, subscriber::set_default};
+mod logged {
+    use tracing::{
+        Event as Logged, Level, Subscriber,
+        field::{Field, Visit},
+        subscriber::{DefaultGuard, set_default},
+    };
     use tracing_subscriber::{Layer, layer::Context, layer::SubscriberExt, registry};
 
-    #[derive(Clone, Default)]
-    struct Warnings(Arc<Lock<u32>>);
+    use super::*;
 
-    impl<S: Subscriber> Layer<S> for Warnings {
+    /// What was logged: how loudly and, of a change of state, into which one.
+    #[derive(Clone, Default)]
+    struct Log(Arc<Lock<Vec<(Level, String)>>>);
+
+    impl<S: Subscriber> Layer<S> for Log {
         fn on_event(&self, event: &Logged<'_>, _: Context<'_, S>) {
-            if *event.metadata().level() == Level::WARN {
-                *self.0.lock() += 1;
+            struct To(String);
+            impl Visit for To {
+                fn record_debug(&mut self, _: &Field, _: &dyn fmt::Debug) {}
+                fn record_str(&mut self, field: &Field, value: &str) {
+                    if field.name() == "to" {
+                        value.clone_into(&mut self.0);
+                    }
+                }
             }
+            let mut to = To(String::new());
+            event.record(&mut to);
+            self.0.lock().push((*event.metadata().level(), to.0));
         }
     }
 
-    let warnings = Warnings::default();
-    let _default = set_default(registry().with(warnings.clone()));
-    let (listed, _) = breaker(|config| config.record_errors(["io"]));
-    for _ in 0..3 {
-        assert!(listed.call(async { Err::<(), _>("an error without kinds") }).await.is_err());
+    fn log() -> (Log, DefaultGuard) {
+        let log = Log::default();
+        let guard = set_default(registry().with(log.clone()));
+        (log, guard)
     }
-    assert_eq!(*warnings.0.lock(), 1);
 
-    let (by_rule, _) = breaker(|config| config.record_errors(["io"]));
-    let rules = Rules::new().record(|_: &&str| false);
-    assert!(by_rule.call_by(&rules, async { Err::<(), _>("left out") }).await.is_err());
-    assert_eq!(*warnings.0.lock(), 1, "a rule has decided");
+    #[test]
+    fn opening_is_warned_of_and_other_changes_of_state_are_logged() {
+        let (log, _guard) = log();
+        let (breaker, _hand) = breaker(|config| config);
+        for state in [State::Open, State::HalfOpen, State::Closed] {
+            breaker.transition_to(state).unwrap();
+        }
+        let logged = [
+            (Level::WARN, "OPEN".to_owned()),
+            (Level::INFO, "HALF_OPEN".to_owned()),
+            (Level::INFO, "CLOSED".to_owned()),
+        ];
+        assert_eq!(*log.0.lock(), logged);
+    }
+
+    #[tokio::test]
+    async fn a_record_list_that_cannot_name_an_error_is_warned_of_once() {
+        let (log, _guard) = log();
+        let (listed, _) = breaker(|config| config.record_errors(["io"]));
+        for _ in 0..3 {
+            assert!(listed.call(async { Err::<(), _>("an error without kinds") }).await.is_err());
+        }
+        assert_eq!(*log.0.lock(), [(Level::WARN, String::new())]);
+
+        let (by_rule, _) = breaker(|config| config.record_errors(["io"]));
+        let rules = Rules::new().record(|_: &&str| false);
+        assert!(by_rule.call_by(&rules, async { Err::<(), _>("left out") }).await.is_err());
+        assert_eq!(log.0.lock().len(), 1, "a rule has decided");
+    }
 }

@@ -68,3 +68,17 @@ impl TimeWindow {
         bucket.second + u64::from(self.size) <= second
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_calls_of_one_second_take_the_place_of_one() {
+        let mut window = TimeWindow::new(2);
+        for now in [0, 1, SECOND - 1, SECOND] {
+            window.record(Call { failed: false, slow: false }, now);
+        }
+        assert_eq!(window.buckets.len(), 2);
+    }
+}
