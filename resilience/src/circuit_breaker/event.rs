@@ -166,6 +166,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::events::Events;
 
     #[test]
     fn every_event_says_in_words_what_happened() {
@@ -212,7 +213,7 @@ mod tests {
         ];
         let name = Arc::from("b");
         for (kind, text) in texts {
-            let event = CircuitBreakerEvent::new(&name, 0, kind);
+            let event = Events::new(1).event(&name, 0, kind);
             assert_eq!(event.to_string(), format!("CircuitBreaker 'b' {text}"));
         }
     }

@@ -78,6 +78,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::events::Events;
 
     #[test]
     fn every_event_says_in_words_what_happened() {
@@ -108,7 +109,7 @@ mod tests {
         let name = Arc::from("r");
         for (kind, type_name, text) in texts {
             assert_eq!(kind.type_name(), type_name);
-            let event = RetryEvent::new(&name, 0, kind);
+            let event = Events::new(1).event(&name, 0, kind);
             assert_eq!(event.to_string(), format!("Retry 'r' {text}"));
         }
     }
