@@ -947,6 +947,17 @@ mod tests {
     }
 
     #[test]
+    fn a_blocking_wait_that_begins_just_after_the_limiter_was_disabled_is_none() {
+        let (limiter, _hand) = limiter(1, SECOND);
+        limiter.try_acquire(1).unwrap();
+        let request = limiter.request(1, u64::MAX, Claim::Tied, 0);
+        let Ok(Taken::Later(reserved, _)) = request else { panic!("there is nothing to take") };
+        limiter.reconfigure(limiter.config().to_builder().enabled(false).build().unwrap());
+        wait::park(limiter.clone(), reserved);
+        assert_eq!(limiter.waiting(), 0);
+    }
+
+    #[test]
     fn who_was_let_through_by_disabling_waits_no_more_when_the_limiter_is_enabled_again() {
         let (limiter, _hand) = limiter(1, SECOND);
         limiter.try_acquire(1).unwrap();

@@ -340,6 +340,8 @@ mod tests {
         assert_eq!(config.ignore_errors(), ["timeout"]);
         assert!(config.fail_after_max_attempts());
         assert_eq!(config.retry_after_max(), Duration::from_secs(2));
+        assert_eq!(config.total_timeout(), Some(Duration::from_secs(9)));
+        assert_eq!(config.budget(), Some("shared"));
         assert_eq!(config.event_consumer_buffer_size(), 9);
         assert!(!config.is_enabled());
         let usual = RetryConfig::default();
