@@ -538,6 +538,13 @@ mod tests {
     }
 
     #[test]
+    fn a_blocking_wait_lasts_as_long_as_it_was_told() {
+        let (wait, started) = (Duration::from_millis(2), std::time::Instant::now());
+        retry().back_off_blocking(wait);
+        assert!(started.elapsed() >= wait);
+    }
+
+    #[test]
     fn a_reload_can_switch_the_layer_off() {
         let retry = retry();
         retry.reconfigure(retry.config().to_builder().enabled(false).build().unwrap());

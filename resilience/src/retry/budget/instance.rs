@@ -150,4 +150,31 @@ mod tests {
         let metrics = budget.metrics();
         assert_eq!((metrics.retries, metrics.refused, metrics.available), (100, 540, 0));
     }
+
+    fn config(retries_a_second: u32) -> RetryBudgetConfig {
+        let config = RetryBudgetConfig::builder().ratio(0.0).min_per_second(retries_a_second);
+        config.build().unwrap()
+    }
+
+    fn budget(retries_a_second: u32) -> RetryBudget {
+        let (clock, _hand) = Clock::manual(Duration::ZERO);
+        RetryBudget::with_clock("b", config(retries_a_second), clock)
+    }
+
+    #[test]
+    fn a_reload_changes_the_limits_and_keeps_what_was_counted() {
+        let budget = budget(1);
+        assert!(budget.withdraw());
+        budget.reconfigure(config(2));
+        assert_eq!(budget.config(), config(2));
+        let metrics = budget.metrics();
+        assert_eq!((metrics.retries, metrics.available), (1, 19));
+    }
+
+    #[test]
+    fn a_budget_equals_its_clones_only() {
+        let one = budget(1);
+        assert_eq!(one, one.clone());
+        assert_ne!(one, budget(1));
+    }
 }
