@@ -1,9 +1,12 @@
-//! What the README and its companions say holds: the tables of settings are the schema's, and every
-//! example can be copied as it is shown.
+//! What the README and its companions in `docs` say holds: the tables of settings are the schema's,
+//! and every example can be copied as it is shown. The documentation tests run those in Rust.
 
+use resilience::{Config, Resilience, config::Format};
 use resilience_settings::{Default, Key, Pattern, schema};
 
 const README: &str = include_str!("../../README.md");
+const ATTRIBUTES: &str = include_str!("../../docs/attributes.md");
+const RESILIENCE4J: &str = include_str!("../../docs/resilience4j.md");
 const SETTINGS: &str = include_str!("../../docs/settings.md");
 
 #[test]
@@ -23,17 +26,41 @@ fn the_settings_list_every_key_with_its_default_and_meaning() {
     }
 }
 
-/// A line that starts with `# ` is hidden by rustdoc and shown by everybody else.
+/// A line that starts with `#` and a space is hidden by rustdoc and shown by everybody else.
 #[test]
-fn no_example_of_the_readme_hides_a_line() {
-    let mut language = None;
-    for (number, line) in README.lines().enumerate() {
-        if let Some(fence) = line.strip_prefix("```") {
-            language = language.is_none().then_some(fence);
-        } else if language == Some("rust") {
-            assert!(line != "#" && !line.starts_with("# "), "README.md:{}: {line}", number + 1);
+fn no_example_in_rust_hides_a_line() {
+    let examples: Vec<_> =
+        [README, ATTRIBUTES].iter().flat_map(|text| blocks(text, "rust")).collect();
+    assert!(!examples.is_empty());
+    for example in examples {
+        for line in example.lines().map(str::trim_start) {
+            assert!(line != "#" && !line.starts_with("# "), "{line:?} is hidden in:\n{example}");
         }
     }
+}
+
+#[test]
+fn every_example_of_a_file_is_a_valid_configuration() {
+    for text in [README, SETTINGS, RESILIENCE4J] {
+        let examples = blocks(text, "yaml");
+        assert!(!examples.is_empty());
+        for example in examples {
+            let config = Config::from_str(example, Format::Yaml);
+            if let Err(error) = config.and_then(Resilience::from_config) {
+                panic!("{error}\n{example}");
+            }
+        }
+    }
+}
+
+/// The code blocks of a language in a text.
+fn blocks<'t>(text: &'t str, language: &str) -> Vec<&'t str> {
+    let fenced = text.split("\n```").skip(1).step_by(2);
+    fenced
+        .filter_map(|block| block.split_once('\n'))
+        .filter(|(fence, _)| *fence == language)
+        .map(|(_, code)| code)
+        .collect()
 }
 
 /// The rows below a heading of the settings, sorted.
