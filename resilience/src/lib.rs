@@ -2,7 +2,8 @@
 //!
 //! They compose in one fixed order, retry( circuit breaker( rate limiter( time limiter( bulkhead(
 //! body ))))), with one outermost fallback; instances are declared in a configuration file and live
-//! in a [registry](Resilience). The README has the quick start and the reference of the settings.
+//! in a [registry](Resilience). The README has the quick start, [`config`] every setting, [`Rules`] what
+//! counts as a failure.
 //!
 //! Each pattern works without attributes too, alone ([`CircuitBreaker::call`]) or together in a
 //! [`Stack`], which keeps any order; blocking callers have both.
@@ -63,7 +64,9 @@ pub use stack::{Stack, StackBuilder};
 pub use thread_pool_bulkhead::{ThreadPoolBulkhead, ThreadPoolBulkheadConfig};
 pub use time_limiter::{TimeLimiter, TimeLimiterConfig};
 
-/// Runs the README's examples with the documentation tests, if all that they show is there.
-#[cfg(all(doctest, feature = "tower"))]
+/// Runs the examples of the README and its companions with the documentation tests, if all that they
+/// show is there.
+#[cfg(all(doctest, feature = "macros", feature = "tower", feature = "watch"))]
 #[doc = include_str!("../../README.md")]
+#[doc = include_str!("../../docs/attributes.md")]
 struct Readme;

@@ -24,6 +24,9 @@ pub struct Facts<'e> {
 /// Resilience4j. The rules are plain functions that see business errors only; what the library
 /// itself refuses follows the configuration's lists of error kinds.
 ///
+// Under `doc` only, as the file is outside of the package: no build depends on it.
+#[cfg_attr(doc, doc = include_str!("../../docs/failures.md"))]
+///
 /// # Examples
 ///
 /// ```

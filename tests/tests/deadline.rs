@@ -10,8 +10,8 @@ use std::{
 use resilience::{
     Bulkhead, BulkheadConfig, CallError, CircuitBreaker, CircuitBreakerConfig, Clock, Config,
     Error, RateLimiter, RateLimiterConfig, Resilience, Retry, RetryConfig, Stack, TimeLimiter,
-    TimeLimiterConfig, TimedOut, bulkhead, circuit_breaker, deadline, retry, time_limiter,
-    with_deadline,
+    TimeLimiterConfig, TimedOut, bulkhead, circuit_breaker, config::Pattern, deadline, retry,
+    time_limiter, with_deadline,
 };
 use tokio::time::Instant;
 
@@ -68,6 +68,15 @@ async fn a_function_that_asks_for_it_publishes_the_end_of_its_time() {
     assert_eq!(registry.scope(limited_in_total()).await, Ok(Some(SECOND * 2)), "the earlier one");
     assert_eq!(registry.scope(silent()).await, Ok(None), "nobody asked");
     assert_eq!(deadline(), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_layer_that_is_switched_off_publishes_nothing() {
+    let registry = registry();
+    registry.set_enabled(Pattern::TimeLimiter, false);
+    assert_eq!(registry.scope(limited()).await, Ok(None));
+    registry.set_enabled(Pattern::Retry, false);
+    assert_eq!(registry.scope(limited_in_total()).await, Ok(None));
 }
 
 #[tokio::test(start_paused = true)]

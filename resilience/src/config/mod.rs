@@ -57,6 +57,9 @@
 //! [`reload_from`](crate::Resilience::reload_from) reads the same sources anew, and with the feature
 //! `watch` `Resilience::watch` does so whenever a file changes.
 //! [`set_enabled`](crate::Resilience::set_enabled) switches a pattern off and on.
+//!
+// Under `doc` only, as the file is outside of the package: no build depends on it.
+#![cfg_attr(doc, doc = include_str!("../../../docs/settings.md"))]
 
 mod address;
 mod bases;

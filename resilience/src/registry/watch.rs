@@ -29,7 +29,8 @@ const MAX_DEBOUNCE: Duration = Duration::from_secs(2);
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 impl Resilience {
-    /// Reloads from `loader` whenever one of its files changes, until the watcher is dropped.
+    /// Reloads from `loader` whenever one of its files changes, until the watcher is dropped. It needs
+    /// the feature `watch`, which is not on by default.
     ///
     /// A thread of its own hears of changes in the folders of the files and also looks at the files
     /// every 5 s, for the sake of network file systems, links into other folders and folders that are
