@@ -59,6 +59,23 @@ fn d06_d07_d09_jitter_stays_within_the_cap_and_goes_on_varying_there() {
 }
 
 #[test]
+fn every_wait_of_five_thousand_attempts_lies_within_the_cap_and_varies_there() {
+    let cap = Duration::from_secs(10);
+    for interval in [
+        Interval::exponential(SECOND, 2.0).max(cap).jitter(0.5),
+        Interval::fixed(20 * SECOND).max(cap).jitter(0.5),
+        Interval::exponential(Duration::MAX, 1e300).max(cap).jitter(0.5),
+    ] {
+        for attempt in 0..5_000 {
+            let waits: HashSet<_> =
+                (0..20).map(|n| interval.wait(attempt, f64::from(n) / 20.0).unwrap()).collect();
+            assert!(waits.iter().all(|wait| *wait <= cap), "{attempt}: {waits:?}");
+            assert!(waits.len() > 10, "{attempt}: {waits:?}");
+        }
+    }
+}
+
+#[test]
 fn d08_jitter_beyond_the_wait_itself_is_refused() {
     let interval = Interval::fixed(SECOND).jitter(1.5);
     let error = RetryConfig::builder().interval(interval).build().unwrap_err();

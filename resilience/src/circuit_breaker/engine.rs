@@ -31,6 +31,10 @@ pub(super) struct Engine {
     streaks: Streaks,
     told: Exceeded,
     transitions: u64,
+    /// When time alone will change the state; the end of time where it will not.
+    timer: u64,
+    /// Whether state, stay or settings are others than when it was last asked.
+    changed: bool,
 }
 
 /// What the calls came to; OPEN goes on with that of the state it follows.
@@ -115,10 +119,13 @@ impl Engine {
             streaks: Streaks::new(&config.failure_streaks),
             told: Exceeded::default(),
             transitions: 0,
+            timer: u64::MAX,
+            changed: true,
             config,
             phase,
         };
         engine.furnish();
+        engine.set_timer();
         engine
     }
 
@@ -141,13 +148,22 @@ impl Engine {
         self.phase.timer(&self.config)
     }
 
+    /// Whether state, stay or settings have changed since this was last asked.
+    pub(super) fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.changed)
+    }
+
     /// Applies what time alone has brought about by `now`, at the times at which it did.
     pub(super) fn run_due(&mut self, now: u64, effects: &mut Effects) {
         self.now = self.now.max(now);
-        let mut hop = 0;
-        while let Some((to, at)) = self.phase.due(self.now, hop, &self.config) {
-            self.enter_state(to, at, None, effects);
-            hop += 1;
+        if self.now >= self.timer {
+            let mut hop = 0;
+            while let Some((to, at)) = self.phase.due(self.now, hop, &self.config) {
+                self.enter_state(to, at, None, effects);
+                hop += 1;
+            }
+            // Catching up on very many cycles ends the stay anew.
+            self.set_timer();
         }
         if self.phase.state() == State::HalfOpen {
             self.probes.expire(saturating_nanos(self.config.probe_lease()), self.now);
@@ -305,6 +321,7 @@ impl Engine {
         if self.config.failure_streaks != old.failure_streaks {
             self.streaks.adopt(&self.config.failure_streaks);
         }
+        self.set_timer();
     }
 }
 
@@ -369,6 +386,11 @@ impl Engine {
 
     /// Tells of each threshold that is exceeded, once in a stay; whether one is.
     fn tell_exceeded(&mut self, effects: &mut Effects) -> bool {
+        let sums = self.tally.window.as_ref().map(|window| window.sums(self.now));
+        if sums.is_none_or(|sums| sums.failed == 0 && sums.slow == 0) {
+            // Thresholds are above zero: most calls need no division.
+            return false;
+        }
         let Rates { failure, slow } = self.snapshot(self.now).rates;
         let exceeded = Exceeded {
             failure: failure >= self.config.failure_rate_threshold(),
@@ -434,10 +456,17 @@ impl Engine {
         let before = self.snapshot(at);
         self.phase.enter(to, at, open_for, &self.config);
         self.furnish();
+        self.set_timer();
         if from != to {
             self.transitions += 1;
             effects.push(Effect::Transition { from, to, at, before });
         }
+    }
+
+    /// Takes note of what a change means for time and for those who follow the breaker.
+    fn set_timer(&mut self) {
+        self.timer = self.next_timer().unwrap_or(u64::MAX);
+        self.changed = true;
     }
 
     /// Gives the state that was just entered what it starts with.

@@ -62,15 +62,18 @@ impl<'a> Section<'a> {
     /// Releases the lock. What came about is still to be told.
     pub(super) fn release(mut self) -> News<'a> {
         self.queue_effects();
-        let engine = &self.guarded.engine;
-        let word = Word::new(engine.state(), engine.generation(), engine.config().is_enabled());
-        if self.shared.word() != word {
-            self.shared.word.store(word.0, Ordering::Release);
-        }
-        let due = engine.next_timer();
-        let errand = self.guarded.timer.plan(word.generation(), due);
+        let errand = if self.guarded.engine.take_changed() { self.follow() } else { None };
         let Self { shared, effects, has_news, .. } = self;
         News { shared, effects, deliver: has_news, errand }
+    }
+
+    /// Shows what changed to calls that enter without the lock, and to the timer.
+    #[cold]
+    fn follow(&mut self) -> Option<Errand> {
+        let Guarded { engine, timer, .. } = &mut *self.guarded;
+        let word = Word::new(engine.state(), engine.generation(), engine.config().is_enabled());
+        self.shared.word.store(word.0, Ordering::Release);
+        timer.plan(word.generation(), engine.next_timer())
     }
 
     fn queue_effects(&mut self) {

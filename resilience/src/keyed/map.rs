@@ -29,6 +29,9 @@ const FEW: usize = 4;
 /// How many it looks at when there is no room for it.
 const MANY: usize = 32;
 
+/// In how many shards it looks then, unless one gives room before.
+const SHARDS_FOR_ROOM: usize = 8;
+
 /// After a look at all of them in vain, nobody looks for this part of the idle time.
 const PAUSE: u64 = 16;
 
@@ -180,6 +183,10 @@ impl<T: Member> Map<T> {
 
     /// Looks for some that may go; `false` when there are none, or it was tried not long ago.
     fn make_room(&self, now: u64) -> bool {
+        (0..self.shards.len().min(SHARDS_FOR_ROOM)).any(|_| self.make_room_in_next_shard(now))
+    }
+
+    fn make_room_in_next_shard(&self, now: u64) -> bool {
         if now < self.look_again_at.load(Ordering::Relaxed) {
             return false;
         }

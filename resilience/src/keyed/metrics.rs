@@ -3,6 +3,8 @@
 #[non_exhaustive]
 pub struct KeyedMetrics {
     /// Keys that have an instance of their own now; at most `max_keys`.
+    ///
+    /// More for a while where a reload lowered `max_keys`: they go as they fall idle.
     pub live: u64,
     /// Instances made for a key so far.
     pub created: u64,

@@ -52,7 +52,7 @@
 //! - it was given no settings of its own by hand: a limit, a budget, `set_enabled`.
 //!
 //! Nothing goes on its own: a new key looks at a few of the others, and at a few more when `max_keys`
-//! are there. If none may go, the key is served by one instance that all such keys share, without a
+//! are there. If none of those may go, the key is served by one instance that all such keys share, without a
 //! [`key`](crate::CircuitBreaker::key); that is counted in [`KeyedMetrics::overflowed`], and logged
 //! once as a warning. The next look-up of the key tries again.
 

@@ -340,7 +340,6 @@ impl Retry {
         outcome: Result<T, CallError<E>>,
         rules: &Rules<T, E>,
     ) -> ControlFlow<Result<T, CallError<E>>, Duration> {
-        self.shared.counters.total_calls.increment();
         match outcome {
             Ok(value) if rules.retries_result(&value) => match self.after_result(progress) {
                 Step::Again(wait) => ControlFlow::Continue(wait),
@@ -402,6 +401,7 @@ impl Retry {
         if progress.failed() == 0 {
             self.shared.counters.successful_without_retry.increment();
         } else {
+            self.shared.counters.further_attempts.increment();
             self.shared.counters.successful_with_retry.increment();
             let (attempts, error) = (progress.failed(), progress.last_error());
             self.publish(RetryEventKind::Success { attempts, error });
@@ -409,6 +409,7 @@ impl Retry {
     }
 
     fn after_error(&self, progress: &mut Progress, failure: &Failure<'_>) -> Step {
+        self.shared.counters.further_attempts.increment();
         let step = progress.on_error(&self.config(), failure, fastrand::f64());
         let step = self.grant(progress, step);
         let (attempts, error) = (progress.failed(), progress.last_error());
@@ -436,6 +437,7 @@ impl Retry {
     }
 
     fn after_result(&self, progress: &mut Progress) -> Step {
+        self.shared.counters.further_attempts.increment();
         let config = self.config();
         let step = progress.on_unwanted_result(&config, fastrand::f64());
         let step = self.grant(progress, step);
@@ -443,7 +445,7 @@ impl Retry {
         if let Step::Again(wait) = step {
             self.publish(RetryEventKind::Retry { attempts, wait, error: None });
         } else {
-            self.shared.counters.total_calls.increment();
+            self.shared.counters.further_attempts.increment();
             self.shared.counters.failed_with_retry.increment();
             let error = progress.last_error().filter(|_| !config.fail_after_max_attempts());
             self.publish(RetryEventKind::Error { attempts, error });

@@ -29,18 +29,20 @@ pub(super) struct Counters {
     pub(super) failed_without_retry: Counter,
     pub(super) failed_with_retry: Counter,
     pub(super) stopped_by_budget: Counter,
-    pub(super) total_calls: Counter,
+    /// What `total_calls` has beside the calls that succeeded at once, whose counter is enough.
+    pub(super) further_attempts: Counter,
 }
 
 impl Counters {
     pub(super) fn snapshot(&self) -> RetryMetrics {
+        let successful_without_retry = self.successful_without_retry.get();
         RetryMetrics {
-            successful_without_retry: self.successful_without_retry.get(),
+            successful_without_retry,
             successful_with_retry: self.successful_with_retry.get(),
             failed_without_retry: self.failed_without_retry.get(),
             failed_with_retry: self.failed_with_retry.get(),
             stopped_by_budget: self.stopped_by_budget.get(),
-            total_calls: self.total_calls.get(),
+            total_calls: successful_without_retry + self.further_attempts.get(),
         }
     }
 }

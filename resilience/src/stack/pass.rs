@@ -26,6 +26,8 @@ pub struct Pass {
     polling: bool,
     /// The deadline around the call, if there is one.
     due: Option<Due>,
+    /// When the present attempt was let in.
+    admitted_at: u64,
 }
 
 impl Pass {
@@ -39,7 +41,7 @@ impl Pass {
                 layers.retry.as_ref().and_then(|retry| retry.begin(deadline))
             }
         };
-        Self { layers, progress, admission: None, polling: false, due }
+        Self { layers, progress, admission: None, polling: false, due, admitted_at: 0 }
     }
 
     pub(super) fn layers(&self) -> &Layers {
@@ -64,6 +66,11 @@ impl Pass {
         Some(Context::present().unwrap_or_default().until(end, clock, owner))
     }
 
+    /// When the outer layers let the present attempt in: the inner ones begin at that very time.
+    pub(super) fn admitted_at(&self) -> u64 {
+        self.admitted_at
+    }
+
     pub(super) fn set_polling(&mut self, polling: bool) {
         self.polling = polling;
     }
@@ -85,6 +92,7 @@ impl Pass {
     /// Dropping the future returns a reservation of the rate limiter.
     pub async fn admit(&mut self) -> Result<(), Error> {
         let now = self.layers.clock.now();
+        self.admitted_at = now;
         self.in_time(now)?;
         if let Some(breaker) = self.breaker() {
             let admission = breaker.begin(now)?;
@@ -95,6 +103,7 @@ impl Pass {
         {
             turn.await?;
             let now = self.layers.clock.now();
+            self.admitted_at = now;
             if let Err(over) = self.in_time(now) {
                 // Woken too late: the body does not start, so the callee is not to blame.
                 if let (Some(breaker), Some(admission)) =

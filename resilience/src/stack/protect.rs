@@ -111,7 +111,7 @@ impl<B: Body> Future for Protect<'_, B> {
 impl<B: Body> Within<'_, '_, B> {
     fn begin(&mut self, cx: &mut Context<'_>) -> Poll<Result<B::Value, CallError<B::Error>>> {
         let layers = self.pass.layers();
-        let now = layers.clock.now();
+        let now = self.pass.admitted_at();
         let own = layers.time_limiter.as_ref().and_then(|limiter| limiter.begin(now));
         let limit_end = own.as_ref().map(Countdown::end);
         let due = self.pass.due().filter(|due| limit_end.is_none_or(|end| due.at() < end));

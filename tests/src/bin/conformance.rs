@@ -8,7 +8,9 @@ use std::{
     process::ExitCode,
 };
 
-use resilience_tests::conformance::{Fields, difference, files, known, replay, scenarios};
+use resilience_tests::conformance::{
+    Fields, difference, files, known, replay, scenarios, uncompared,
+};
 
 /// How many mismatches of a kind are shown.
 const SHOWN: usize = 10;
@@ -19,6 +21,8 @@ struct Kind {
     total: usize,
     mismatches: Vec<String>,
     differences: Vec<String>,
+    /// How many scenarios are followed but for something, by what that is.
+    uncompared: BTreeMap<&'static str, usize>,
 }
 
 fn main() -> ExitCode {
@@ -52,6 +56,9 @@ fn run(folder: &Path, out: &mut impl Write) -> io::Result<bool> {
                 continue;
             }
             kind.total += 1;
+            if let Some(what) = uncompared(&scenario) {
+                *kind.uncompared.entry(what).or_default() += 1;
+            }
             let result = replay(&scenario);
             match result {
                 Ok(()) => kind.followed += 1,
@@ -70,6 +77,9 @@ fn run(folder: &Path, out: &mut impl Write) -> io::Result<bool> {
         }
         if kind.mismatches.len() > SHOWN {
             writeln!(out, "  and {} more", kind.mismatches.len() - SHOWN)?;
+        }
+        for (what, count) in &kind.uncompared {
+            writeln!(out, "  not compared in {count}: {what}")?;
         }
         for difference in &kind.differences {
             writeln!(out, "  on purpose not followed: {difference}")?;

@@ -15,7 +15,7 @@ use resilience::{
 };
 use serde_json::Value;
 
-use super::{Fields, Mismatch};
+use super::{Fields, Mismatch, kinds};
 
 /// Replays one scenario on a fresh breaker.
 ///
@@ -238,16 +238,6 @@ fn set(
         "recordResult" | "transitionOnResult" | "slidingWindowSynchronizationStrategy" => builder,
         _ => return None,
     })
-}
-
-fn kinds(kind: &str) -> &'static [&'static str] {
-    match kind {
-        "recorded" => &["recorded"],
-        "ignored" => &["ignored"],
-        "both" => &["both"],
-        "throttle" => &["throttle"],
-        _ => &["other"],
-    }
 }
 
 fn millis(value: &Value, field: &str) -> Duration {

@@ -39,6 +39,17 @@ pub fn difference(scenario: &Value) -> Option<&'static str> {
         .then_some("a time limit of 0 or below would refuse every call: it is an error")
 }
 
+/// What of a scenario that is followed is not compared, and why.
+pub fn uncompared(scenario: &Value) -> Option<&'static str> {
+    let function = &scenario["function"];
+    let is_random = function.text("type") == "exponential_random";
+    let in_cap = is_random
+        && function.natural("max").is_some_and(|cap| {
+            scenario.list("max").iter().any(|bound| bound.as_u64() == Some(cap))
+        });
+    in_cap.then_some("lower bounds at the cap: there the recording has lost its jitter")
+}
+
 /// Whether a scenario records an accident that nobody has decided about yet.
 pub fn known(scenario: &Value) -> bool {
     let quirk = scenario.text("quirk");

@@ -11,14 +11,16 @@ mod rate_limiter;
 mod retry;
 mod time_limiter;
 
-pub use differences::{difference, known};
+pub use differences::{difference, known, uncompared};
 pub use json::Fields;
 
 use std::{
+    collections::BTreeMap,
     fmt,
     fs::File,
     io::{self, BufRead, BufReader, Read},
     path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
 };
 
 use flate2::read::GzDecoder;
@@ -120,6 +122,17 @@ pub fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+/// The kinds of an error that the recording knows by one word. They live for as long as the replay:
+/// there are a handful of words.
+fn kinds(word: &str) -> &'static [&'static str] {
+    static KNOWN: Mutex<BTreeMap<String, &'static [&'static str]>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    known.entry(word.to_owned()).or_insert_with(|| {
+        let word: &'static str = Box::leak(word.to_owned().into_boxed_str());
+        Box::leak(Box::new([word]))
+    })
+}
+
 /// The folder of the scenarios that are part of this package.
 pub fn folder() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/conformance"))
@@ -129,7 +142,7 @@ pub fn folder() -> &'static Path {
 ///
 /// # Errors
 ///
-/// When the file cannot be read or a line is not JSON.
+/// When the file cannot be read or a line is not JSON; file and line are named.
 pub fn scenarios(path: &Path) -> io::Result<Vec<Value>> {
     let zipped = path.extension().is_some_and(|extension| extension == "gz");
     let file = File::open(path)?;
@@ -137,7 +150,16 @@ pub fn scenarios(path: &Path) -> io::Result<Vec<Value>> {
         if zipped { Box::new(GzDecoder::new(file)) } else { Box::new(file) };
     BufReader::new(reader)
         .lines()
-        .filter(|line| line.as_ref().map_or(true, |line| !line.trim().is_empty()))
-        .map(|line| serde_json::from_str(&line?).map_err(io::Error::from))
+        .enumerate()
+        .filter(|(_, line)| line.as_ref().map_or(true, |line| !line.trim().is_empty()))
+        .map(|(number, line)| {
+            let at = |error: String| {
+                let place = format!("{}:{}: {error}", path.display(), number + 1);
+                io::Error::new(io::ErrorKind::InvalidData, place)
+            };
+            serde_json::from_str(&line.map_err(|error| at(error.to_string()))?)
+                // The parser's own line is of a text of one line: it is always the first.
+                .map_err(|error| at(format!("column {}: no JSON", error.column())))
+        })
         .collect()
 }

@@ -14,7 +14,7 @@ use resilience::{
 };
 use serde_json::Value;
 
-use super::{Fields, Mismatch};
+use super::{Fields, Mismatch, kinds};
 
 /// Where the recorded bounds of randomised intervals are not ours: in the cap Resilience4j's values
 /// are the cap itself, ours go on varying below it.
@@ -30,10 +30,8 @@ impl ErrorKind for Recorded {
     }
 }
 
-/// The recording's words live for as long as the replay: there are a handful.
 fn kind(word: &str) -> Recorded {
-    let word: &'static str = Box::leak(word.to_owned().into_boxed_str());
-    Recorded(Box::leak(Box::new([word])))
+    Recorded(kinds(word))
 }
 
 /// A returned value, and whether the scenario's rule asks for another attempt after it.
