@@ -295,6 +295,20 @@ fn e17_a_higher_limit_grants_no_free_burst() {
     }
 }
 
+#[test]
+fn e17_a_higher_limit_lets_in_those_that_wait_with_the_next_refill() {
+    for refill in REFILLS {
+        let (limiter, hand) = limiter(refill, 1, SECOND * 3600, SECOND * 100_000);
+        limiter.try_acquire(1).unwrap();
+        let mut waiting: Vec<_> = (0..5).map(|_| acquire(&limiter, 1)).collect();
+        assert!(waiting.iter_mut().all(|call| poll(call).is_pending()));
+        limiter.change_limit_for_period(1_000).unwrap();
+        assert!(waiting.iter_mut().all(|call| poll(call).is_pending()), "{refill:?}");
+        hand.advance(SECOND * 3600);
+        assert!(waiting.iter_mut().all(|call| poll(call).is_ready()), "{refill:?}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn on_tokios_paused_clock_calls_pass_at_the_pace_of_the_limit() {
     for refill in REFILLS {

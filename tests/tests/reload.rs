@@ -135,6 +135,40 @@ async fn a_smaller_bulkhead_takes_nothing_back_and_a_larger_one_lets_in_who_wait
     }
 }
 
+#[tokio::test]
+async fn a_higher_limit_or_a_shorter_period_lets_in_who_waits() {
+    let limit = |refill: &str, n: u32, period: &str| {
+        format!(
+            "ratelimiter.instances.x: {{ limit_for_period: {n}, limit_refresh_period: {period}, \
+             timeout_duration: 48h, refill: {refill} }}"
+        )
+    };
+    for (n, period, wait) in [(1000, "1h", 3600), (1, "1s", 5)] {
+        for refill in ["interval", "greedy"] {
+            let (registry, hand) = on_a_clock(&limit(refill, 1, "1h"));
+            let limiter = registry.rate_limiter("x");
+            limiter.try_acquire(1).unwrap();
+            let waiting: Vec<_> = (0..5)
+                .map(|_| {
+                    let limiter = limiter.clone();
+                    tokio::spawn(async move { limiter.acquire(1).await })
+                })
+                .collect();
+            while limiter.waiting() < 5 {
+                tokio::task::yield_now().await;
+            }
+            reload(&registry, &limit(refill, n, period));
+            for _ in 0..wait {
+                tokio::task::yield_now().await;
+                hand.advance(SECOND);
+            }
+            for call in waiting {
+                assert!(call.await.unwrap().is_ok(), "{refill}, {n} in {period}");
+            }
+        }
+    }
+}
+
 #[test]
 fn another_limit_takes_effect_with_the_next_period_or_refill() {
     for refill in ["interval", "greedy"] {

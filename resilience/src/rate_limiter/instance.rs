@@ -6,8 +6,9 @@ use super::{
     config::{RateLimiterConfig, RateLimiterConfigBuilder},
     engine::{Decision, Engine},
     event::{RateLimiterEvent, RateLimiterEventKind},
+    line::Line,
     metrics::RateLimiterMetrics,
-    wait::{self, Reserved, Wait},
+    wait::{self, Wait},
 };
 use crate::{
     CallError, Clock, RequestNotPermitted,
@@ -57,20 +58,18 @@ struct Shared {
     events: Events<RateLimiterEvent>,
     keys: Keys<RateLimiter>,
     enabled: AtomicBool,
-    /// Tells those that wait that the limiter acts no more.
-    disabled: Arc<Notify>,
+    /// Tells those that wait to look up their turns: they were moved, or the limiter acts no more.
+    moved: Arc<Notify>,
     state: Mutex<State>,
 }
 
 /// What the lock guards.
 struct State {
     engine: Engine,
-    /// Counts the engines there were: a reservation is given back only to the one that made it.
-    epoch: u64,
+    line: Line,
     config: Arc<RateLimiterConfig>,
     /// The timeout in nanoseconds, kept apart for the path of every call.
     timeout: u64,
-    waiting: u64,
     permitted: u64,
     refused: u64,
     cancelled: u64,
@@ -79,7 +78,11 @@ struct State {
 /// A request that was not refused.
 enum Taken {
     Now,
-    Later(Reserved, Duration),
+    /// The ticket is that of a claim that is tied.
+    Later {
+        ticket: Option<u64>,
+        wait: Duration,
+    },
 }
 
 /// What a request means for the counters once it is granted for later.
@@ -112,9 +115,8 @@ impl RateLimiter {
     ) -> Self {
         let state = State {
             engine: Engine::new(&config, clock.now()),
-            epoch: 0,
+            line: Line::default(),
             timeout: saturating_nanos(config.timeout_duration()),
-            waiting: 0,
             permitted: 0,
             refused: 0,
             cancelled: 0,
@@ -127,7 +129,7 @@ impl RateLimiter {
                 events,
                 keys,
                 enabled: AtomicBool::new(state.config.is_enabled()),
-                disabled: Arc::default(),
+                moved: Arc::default(),
                 state: Mutex::new(state),
             }),
         }
@@ -154,7 +156,7 @@ impl RateLimiter {
         let state = self.shared.state.lock();
         RateLimiterMetrics {
             available_permissions: state.engine.available(now),
-            waiting: state.waiting,
+            waiting: state.line.len(),
             cycle: state.engine.cycle(now),
             time_to_wait: Duration::from_nanos(state.engine.wait_for_one(now)),
             permitted: state.permitted,
@@ -171,7 +173,7 @@ impl RateLimiter {
 
     /// Returns how many calls wait for their turn.
     pub fn waiting(&self) -> u64 {
-        self.shared.state.lock().waiting
+        self.shared.state.lock().line.len()
     }
 
     /// Takes permissions that are there now; never waits and never overtakes those that do.
@@ -189,7 +191,7 @@ impl RateLimiter {
     /// let limiter = RateLimiter::new("orders", config);
     /// assert!(limiter.try_acquire(1).is_ok());
     /// let refused = limiter.try_acquire(1).unwrap_err();
-    /// assert!(refused.retry_after() <= Some(Duration::from_secs(60)));
+    /// assert!(refused.retry_after().is_some_and(|wait| wait <= Duration::from_secs(60)));
     /// # Ok::<(), resilience::config::ConfigError>(())
     /// ```
     ///
@@ -266,8 +268,9 @@ impl RateLimiter {
         }
         let now = self.shared.clock.now();
         let longest = deadline.map_or(u64::MAX, |at| at.saturating_sub(now).saturating_sub(1));
-        if let Taken::Later(reserved, _) = self.request(permits, longest, Claim::Tied, now)? {
-            wait::park(self.clone(), reserved);
+        let taken = self.request(permits, longest, Claim::Tied, now)?;
+        if let Taken::Later { ticket: Some(ticket), .. } = taken {
+            wait::park(self.clone(), ticket);
         }
         Ok(())
     }
@@ -330,7 +333,7 @@ impl RateLimiter {
         let now = self.shared.clock.now();
         match self.request(permits, u64::MAX, Claim::Untied, now) {
             Ok(Taken::Now) => Some(Duration::ZERO),
-            Ok(Taken::Later(_, wait)) => Some(wait),
+            Ok(Taken::Later { wait, .. }) => Some(wait),
             Err(_) => None,
         }
     }
@@ -349,9 +352,12 @@ impl RateLimiter {
         self.shared.events.deliver();
     }
 
-    /// Changes the limit. What is available now stays, the new limit acts with the next refill;
-    /// calls that wait already keep their time. The [keyed](crate::keyed) instances of the name
-    /// follow.
+    /// Changes the limit. What is available now stays, the new limit acts with the next refill.
+    /// The [keyed](crate::keyed) instances of the name follow.
+    ///
+    /// Under a higher limit, calls that wait go on as early as it allows, in their order; under a
+    /// lower one they keep the turns they have. The times that [`reserve`](RateLimiter::reserve)
+    /// told stay as they are.
     ///
     /// # Errors
     ///
@@ -372,7 +378,8 @@ impl RateLimiter {
 
     /// Says whether the instance acts, until it is said again or a reload changes the instance.
     ///
-    /// A disabled limiter lets every call through, counts none and lets those that wait go on at once.
+    /// A disabled limiter lets every call through, counts none and lets those that wait go on at
+    /// once; what was reserved for them is given back.
     ///
     /// [`Resilience::set_enabled`](crate::Resilience::set_enabled) does it for a whole pattern; there
     /// it says how this goes together with `enabled` in files and the environment.
@@ -435,8 +442,8 @@ impl RateLimiter {
             return Ok(None);
         }
         Ok(match self.request(permits, longest, Claim::Tied, now)? {
-            Taken::Now => None,
-            Taken::Later(reserved, _) => Some(Wait::new(self.clone(), reserved)),
+            Taken::Later { ticket: Some(ticket), .. } => Some(Wait::new(self.clone(), ticket)),
+            Taken::Now | Taken::Later { ticket: None, .. } => None,
         })
     }
 
@@ -450,7 +457,8 @@ impl RateLimiter {
     }
 
     /// Puts other settings in force. A new period or refill starts with no more permissions than
-    /// are left; calls that wait already keep their time, unless the limiter is disabled.
+    /// are left. Calls that wait go on as early as a higher limit, a shorter period or another refill
+    /// allows, never later than before, and at once when the limiter is disabled.
     pub(crate) fn reconfigure(&self, config: RateLimiterConfig) -> Aftermath {
         self.replace_config(|_| config)
     }
@@ -473,13 +481,13 @@ impl RateLimiter {
         let enabled = config.is_enabled();
         self.shared.events.set_capacity(config.event_consumer_buffer_size());
         self.shared.enabled.store(enabled, Ordering::Relaxed);
-        state.apply(config, now);
+        let moves = state.apply(config, now);
         drop(state);
-        if enabled {
+        if !moves {
             return Aftermath::default();
         }
-        let disabled = Arc::clone(&self.shared.disabled);
-        Aftermath::new(move || disabled.notify_waiters())
+        let moved = Arc::clone(&self.shared.moved);
+        Aftermath::new(move || moved.notify_waiters())
     }
 
     /// Builds and checks the changed settings outside of the lock, which calls wait for; anew when
@@ -494,17 +502,25 @@ impl RateLimiter {
             let now = self.shared.clock.now();
             let mut state = self.shared.state.lock();
             if Arc::ptr_eq(&state.config, &before) {
-                state.apply(config, now);
+                let moves = state.apply(config, now);
                 drop(state);
+                if moves {
+                    self.shared.moved.notify_waiters();
+                }
                 self.shared.keys.follow(self);
                 return Ok(());
             }
         }
     }
 
-    /// Ends when the limiter is disabled after this call.
-    pub(super) fn disabled(&self) -> OwnedNotified {
-        Arc::clone(&self.shared.disabled).notified_owned()
+    /// Ends when turns are moved after this call.
+    pub(super) fn moved(&self) -> OwnedNotified {
+        Arc::clone(&self.shared.moved).notified_owned()
+    }
+
+    /// When the turn of a ticket comes; `None` when it need not wait any more.
+    pub(super) fn due(&self, ticket: u64) -> Option<u64> {
+        self.shared.state.lock().line.due(ticket)
     }
 
     /// A wait of more than `longest`, or of more than the configured timeout, is refused.
@@ -517,32 +533,38 @@ impl RateLimiter {
     ) -> Result<Taken, RequestNotPermitted> {
         let events = &self.shared.events;
         let mut state = self.shared.state.lock();
+        if !state.config.is_enabled() {
+            // Disabled since the caller looked: nobody would call it out of the line.
+            return Ok(Taken::Now);
+        }
         let timeout = state.timeout.min(longest);
         let decision = state.engine.acquire(permits, timeout, now);
-        let waits = matches!(decision, Decision::Later(_)) && claim == Claim::Tied;
+        let ticket = match decision {
+            Decision::Later(reservation) if claim == Claim::Tied => {
+                Some(state.line.join(reservation))
+            }
+            _ => None,
+        };
         let kind = match decision {
             Decision::Refused { .. } => {
                 state.refused += 1;
                 RateLimiterEventKind::FailedAcquire { permits }
             }
             Decision::Now | Decision::Later(_) => {
-                if waits {
-                    state.waiting += 1;
-                } else {
+                if ticket.is_none() {
                     state.permitted += 1;
                 }
                 RateLimiterEventKind::SuccessfulAcquire { permits }
             }
         };
-        let noted = !waits && events.note(&self.shared.name, || now, kind);
-        let epoch = state.epoch;
+        let noted = ticket.is_none() && events.note(&self.shared.name, || now, kind);
         drop(state);
         events.deliver_if(noted);
         match decision {
             Decision::Now => Ok(Taken::Now),
             Decision::Later(reservation) => {
                 let wait = Duration::from_nanos(reservation.due.saturating_sub(now));
-                Ok(Taken::Later(Reserved { reservation, epoch }, wait))
+                Ok(Taken::Later { ticket, wait })
             }
             Decision::Refused { wait } => {
                 let retry_after = wait.map(Duration::from_nanos);
@@ -551,25 +573,24 @@ impl RateLimiter {
         }
     }
 
-    pub(super) fn take_turn(&self, permits: u32) {
+    pub(super) fn take_turn(&self, ticket: u64) {
         let Shared { name, clock, events, .. } = &*self.shared;
         let mut state = self.shared.state.lock();
-        state.waiting -= 1;
+        // Nobody counts whom disabling let through.
+        let Some(waiter) = state.line.leave(ticket) else { return };
         state.permitted += 1;
-        let kind = RateLimiterEventKind::SuccessfulAcquire { permits };
+        let kind = RateLimiterEventKind::SuccessfulAcquire { permits: waiter.permits };
         let noted = events.note(name, || clock.now(), kind);
         drop(state);
         events.deliver_if(noted);
     }
 
-    pub(super) fn give_up_turn(&self, reserved: Reserved) {
+    pub(super) fn give_up_turn(&self, ticket: u64) {
         let now = self.shared.clock.now();
         let mut state = self.shared.state.lock();
-        state.waiting -= 1;
+        let Some(mut waiter) = state.line.leave(ticket) else { return };
         state.cancelled += 1;
-        if reserved.epoch == state.epoch {
-            state.engine.cancel(reserved.reservation, now);
-        }
+        waiter.give_back(&mut state.engine, now);
     }
 }
 
@@ -614,18 +635,35 @@ impl Member for RateLimiter {
 }
 
 impl State {
-    fn apply(&mut self, config: Arc<RateLimiterConfig>, now: u64) {
-        let same_refill = config.refill() == self.config.refill()
-            && config.limit_refresh_period() == self.config.limit_refresh_period();
+    /// Says whether those that wait have to be told.
+    fn apply(&mut self, config: Arc<RateLimiterConfig>, now: u64) -> bool {
+        let same_refill = config.refill() == self.config.refill();
+        let period = config.limit_refresh_period();
+        let same_period = period == self.config.limit_refresh_period();
         let limit = config.limit_for_period();
-        if let (true, Engine::Interval(engine)) = (same_refill, &mut self.engine) {
-            engine.set_limit(limit);
-        } else if !same_refill || limit != self.config.limit_for_period() {
+        let faster = !same_refill
+            || limit > self.config.limit_for_period()
+            || period < self.config.limit_refresh_period();
+        let moves = !self.line.is_empty() && (faster || !config.is_enabled());
+        if moves {
+            self.line.release(&mut self.engine, now);
+        }
+        if !config.is_enabled() {
+            self.line.dissolve();
+        }
+        if let (true, true, Engine::Interval(engine)) = (same_refill, same_period, &mut self.engine)
+        {
+            engine.set_limit(limit, now);
+        } else if !same_refill || !same_period || limit != self.config.limit_for_period() {
             self.engine = self.engine.successor(&config, now);
-            self.epoch += 1;
+            self.line.forget_bookings();
+        }
+        if moves {
+            self.line.book(&mut self.engine, now);
         }
         self.timeout = saturating_nanos(config.timeout_duration());
         self.config = config;
+        moves
     }
 }
 
@@ -642,7 +680,7 @@ impl fmt::Debug for RateLimiter {
 #[cfg(test)]
 mod tests {
     use std::{
-        pin::pin,
+        pin::{Pin, pin},
         task::{Context, Poll, Waker},
     };
 
@@ -938,11 +976,12 @@ mod tests {
     fn a_wait_that_begins_just_after_the_limiter_was_disabled_is_none() {
         let (limiter, _hand) = limiter(1, SECOND);
         limiter.try_acquire(1).unwrap();
-        let Ok(Taken::Later(reserved, _)) = limiter.request(1, u64::MAX, Claim::Tied, 0) else {
+        let taken = limiter.request(1, u64::MAX, Claim::Tied, 0).unwrap();
+        let Taken::Later { ticket: Some(ticket), .. } = taken else {
             panic!("there is nothing left to take")
         };
         limiter.reconfigure(limiter.config().to_builder().enabled(false).build().unwrap());
-        let wait = Wait::new(limiter.clone(), reserved);
+        let wait = Wait::new(limiter.clone(), ticket);
         assert_eq!(poll(pin!(wait)), Poll::Ready(Ok(())));
     }
 
@@ -968,6 +1007,191 @@ mod tests {
             limiter.reconfigure(config.build().unwrap());
         }
         assert_eq!(poll(wait), Poll::Ready(Ok(())));
+    }
+
+    #[test]
+    fn whom_disabling_let_through_owes_nothing_and_is_not_counted() {
+        for refill in [Refill::Interval, Refill::Greedy] {
+            let (limiter, hand) = limiter(10, SECOND * 100);
+            limiter.reconfigure(limiter.config().to_builder().refill(refill).build().unwrap());
+            limiter.try_acquire(10).unwrap();
+            let mut waiting: Vec<_> = (0..600).map(|_| Box::pin(limiter.acquire(1))).collect();
+            assert!(waiting.iter_mut().all(|wait| poll(wait.as_mut()).is_pending()));
+            limiter.set_enabled(false);
+            assert_eq!(limiter.waiting(), 0);
+            assert!(waiting.into_iter().all(|mut wait| poll(wait.as_mut()).is_ready()));
+            hand.advance(SECOND);
+            limiter.set_enabled(true);
+            assert_eq!(limiter.available_permissions(), 10, "{refill:?}");
+            assert_eq!(totals(&limiter), (1, 0, 0), "{refill:?}");
+        }
+    }
+
+    #[test]
+    fn a_call_that_meets_a_limiter_just_disabled_takes_nothing() {
+        let (limiter, _hand) = limiter(1, SECOND);
+        limiter.try_acquire(1).unwrap();
+        limiter.set_enabled(false);
+        assert!(matches!(limiter.request(1, u64::MAX, Claim::Tied, 0), Ok(Taken::Now)));
+        assert_eq!((limiter.waiting(), limiter.available_permissions()), (0, 0));
+    }
+
+    /// Ten calls that wait for one permission a second, and the hand of their clock.
+    fn ten_waiting(refill: Refill) -> (RateLimiter, ManualClock) {
+        let (limiter, hand) = limiter(1, SECOND * 100);
+        limiter.reconfigure(limiter.config().to_builder().refill(refill).build().unwrap());
+        limiter.try_acquire(1).unwrap();
+        (limiter, hand)
+    }
+
+    /// How many of those that wait have gone on, by half seconds; they must go in their order.
+    fn pace(hand: &ManualClock, waiting: Vec<impl Future>) -> Vec<usize> {
+        let mut waiting: Vec<_> = waiting.into_iter().map(Box::pin).collect();
+        let mut gone = Vec::new();
+        while !waiting.is_empty() {
+            hand.advance(SECOND / 2);
+            let ready: Vec<_> = waiting.iter_mut().map(|w| poll(w.as_mut()).is_ready()).collect();
+            assert!(ready.is_sorted_by(|a, b| a >= b), "out of order: {ready:?}");
+            let count = ready.into_iter().filter(|ready| *ready).count();
+            waiting.drain(..count);
+            gone.push(count);
+        }
+        gone
+    }
+
+    fn wait_ten_times(
+        limiter: &RateLimiter,
+    ) -> Vec<Pin<Box<impl Future<Output = Result<(), RequestNotPermitted>> + use<'_>>>> {
+        let mut waiting: Vec<_> = (0..10).map(|_| Box::pin(limiter.acquire(1))).collect();
+        assert!(waiting.iter_mut().all(|wait| poll(wait.as_mut()).is_pending()));
+        waiting
+    }
+
+    #[test]
+    fn a_higher_limit_lets_in_those_that_wait_with_the_next_refill() {
+        let expected = [(Refill::Interval, vec![0, 4, 0, 4, 0, 2]), (Refill::Greedy, vec![2; 5])];
+        for (refill, expected) in expected {
+            let (limiter, hand) = ten_waiting(refill);
+            let waiting = wait_ten_times(&limiter);
+            limiter.change_limit_for_period(4).unwrap();
+            assert_eq!(limiter.waiting(), 10);
+            assert_eq!(pace(&hand, waiting), expected, "{refill:?}");
+            assert_eq!(totals(&limiter), (11, 0, 0));
+        }
+    }
+
+    #[test]
+    fn a_shorter_period_lets_in_those_that_wait_earlier() {
+        for refill in [Refill::Interval, Refill::Greedy] {
+            let (limiter, hand) = ten_waiting(refill);
+            let waiting = wait_ten_times(&limiter);
+            let config = limiter.config().to_builder().limit_refresh_period(SECOND / 2);
+            limiter.reconfigure(config.build().unwrap());
+            assert_eq!(pace(&hand, waiting), [1; 10], "{refill:?}");
+        }
+    }
+
+    #[test]
+    fn another_refill_keeps_those_that_wait_within_its_limit() {
+        for (from, to) in [(Refill::Interval, Refill::Greedy), (Refill::Greedy, Refill::Interval)] {
+            let (limiter, hand) = ten_waiting(from);
+            let waiting = wait_ten_times(&limiter);
+            limiter.reconfigure(limiter.config().to_builder().refill(to).build().unwrap());
+            assert_eq!(limiter.available_permissions(), -10, "{to:?}");
+            assert_eq!(pace(&hand, waiting), [0, 1].repeat(10), "{to:?}");
+        }
+    }
+
+    #[test]
+    fn under_a_lower_limit_those_that_wait_keep_their_turns() {
+        for refill in [Refill::Interval, Refill::Greedy] {
+            let (limiter, hand) = limiter(2, SECOND * 100);
+            limiter.reconfigure(limiter.config().to_builder().refill(refill).build().unwrap());
+            limiter.try_acquire(2).unwrap();
+            let waiting = wait_ten_times(&limiter);
+            limiter.change_limit_for_period(1).unwrap();
+            let kept = if refill == Refill::Interval { vec![0, 2].repeat(5) } else { vec![1; 10] };
+            assert_eq!(pace(&hand, waiting), kept, "{refill:?}");
+        }
+    }
+
+    #[test]
+    fn a_limit_that_goes_down_and_up_again_makes_nobody_wait_longer() {
+        for refill in [Refill::Interval, Refill::Greedy] {
+            let (limiter, hand) = ten_waiting(refill);
+            let waiting = wait_ten_times(&limiter);
+            let period = |period| {
+                let config = limiter.config().to_builder().limit_refresh_period(period);
+                limiter.reconfigure(config.build().unwrap());
+            };
+            period(SECOND * 60);
+            period(SECOND * 30);
+            assert_eq!(pace(&hand, waiting), [0, 1].repeat(10), "{refill:?}");
+        }
+    }
+
+    #[test]
+    fn a_higher_limit_wakes_those_that_wait() {
+        let (limiter, _hand) = limiter(1, SECOND);
+        limiter.try_acquire(1).unwrap();
+        let count = Arc::new(Wakes::default());
+        let waker = Waker::from(Arc::clone(&count));
+        let mut wait = pin!(limiter.acquire(1));
+        assert!(wait.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        limiter.change_limit_for_period(2).unwrap();
+        assert_eq!(count.0.load(Ordering::Relaxed), 1);
+        assert!(poll(wait).is_pending());
+    }
+
+    #[test]
+    fn a_wait_that_was_moved_gives_back_what_is_booked_for_it_now() {
+        for refill in [Refill::Interval, Refill::Greedy] {
+            let (limiter, _hand) = ten_waiting(refill);
+            let waiting = wait_ten_times(&limiter);
+            limiter.change_limit_for_period(4).unwrap();
+            assert_eq!(limiter.available_permissions(), -10, "{refill:?}");
+            drop(waiting);
+            assert_eq!(limiter.available_permissions(), 0, "{refill:?}");
+        }
+    }
+
+    #[test]
+    fn a_turn_that_has_come_is_not_booked_again() {
+        for refill in [Refill::Interval, Refill::Greedy] {
+            let (limiter, hand) = ten_waiting(refill);
+            let waiting = wait_ten_times(&limiter);
+            hand.advance(SECOND * 10);
+            limiter.change_limit_for_period(4).unwrap();
+            assert_eq!(limiter.available_permissions(), 0, "{refill:?}");
+            drop(waiting);
+            assert_eq!(limiter.available_permissions(), 0, "{refill:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_told_to_callers_that_wait_by_themselves_stays() {
+        let (limiter, hand) = ten_waiting(Refill::Interval);
+        assert_eq!(limiter.reserve(1), Some(SECOND));
+        let waiting = wait_ten_times(&limiter);
+        limiter.change_limit_for_period(4).unwrap();
+        assert_eq!(pace(&hand, waiting), [0, 3, 0, 4, 0, 3]);
+    }
+
+    #[test]
+    fn a_higher_limit_lets_in_threads_that_wait() {
+        let (limiter, hand) = ten_waiting(Refill::Interval);
+        let threads: Vec<_> = (0..10)
+            .map(|_| {
+                let limiter = limiter.clone();
+                std::thread::spawn(move || limiter.acquire_blocking(1))
+            })
+            .collect();
+        while limiter.waiting() < 10 {
+            std::thread::yield_now();
+        }
+        limiter.change_limit_for_period(10).unwrap();
+        hand.advance(SECOND);
+        assert!(threads.into_iter().all(|thread| thread.join().unwrap().is_ok()));
     }
 
     #[test]

@@ -45,7 +45,9 @@ impl IntervalEngine {
     }
 
     /// Changes the limit. The permissions of the present cycle stay as they are.
-    pub(super) fn set_limit(&mut self, limit: u32) {
+    pub(super) fn set_limit(&mut self, limit: u32, now: u64) {
+        // The cycles up to now came under the old limit, also when nobody has looked since.
+        self.refresh(now);
         self.limit = limit;
         self.close_gaps_at_the_end();
     }
@@ -326,7 +328,7 @@ mod tests {
     fn a_new_limit_acts_with_the_next_cycle() {
         let mut engine = engine(10);
         engine.acquire(4, 0, 0);
-        engine.set_limit(2);
+        engine.set_limit(2, 0);
         assert_eq!(engine.available(0), 6);
         assert_eq!(engine.acquire(6, 0, 0), Decision::Now);
         assert_eq!(engine.available(1_000), 2);

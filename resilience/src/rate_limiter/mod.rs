@@ -37,6 +37,7 @@ mod event;
 mod greedy;
 mod instance;
 mod interval;
+mod line;
 mod metrics;
 mod wait;
 

@@ -6,7 +6,7 @@ use std::{
 
 use tokio::sync::futures::OwnedNotified;
 
-use super::{engine::Reservation, instance::RateLimiter};
+use super::instance::RateLimiter;
 use crate::{RequestNotPermitted, blocking, clock::Sleep};
 
 pin_project_lite::pin_project! {
@@ -19,9 +19,9 @@ pin_project_lite::pin_project! {
     #[must_use = "dropping the wait gives the turn back"]
     pub(crate) struct Wait {
         place: Place,
-        // Made before `poll` looks whether the limiter is disabled: it misses no word of that.
+        // Made before the turn is looked up: it misses no word of a move.
         #[pin]
-        disabled: OwnedNotified,
+        moved: OwnedNotified,
         #[pin]
         sleep: Sleep,
     }
@@ -31,23 +31,17 @@ pin_project_lite::pin_project! {
 #[derive(Debug)]
 struct Place {
     limiter: RateLimiter,
-    reservation: Option<Reserved>,
-}
-
-/// A reservation and the engine that it counts in.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Reserved {
-    pub(super) reservation: Reservation,
-    pub(super) epoch: u64,
+    ticket: u64,
+    taken: bool,
 }
 
 impl Wait {
-    pub(super) fn new(limiter: RateLimiter, reserved: Reserved) -> Self {
+    pub(super) fn new(limiter: RateLimiter, ticket: u64) -> Self {
         // The place comes first: it must be given back when there is no runtime to sleep in.
-        let place = Place { limiter, reservation: Some(reserved) };
-        let disabled = place.limiter.disabled();
-        let sleep = place.limiter.clock().sleep_until(reserved.reservation.due);
-        Self { place, disabled, sleep }
+        let place = Place::new(limiter, ticket);
+        let moved = place.limiter.moved();
+        let sleep = place.sleep();
+        Self { place, moved, sleep }
     }
 }
 
@@ -55,41 +49,56 @@ impl Future for Wait {
     type Output = Result<(), RequestNotPermitted>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = self.project();
-        // The word of the end is asked for in any case: that leaves the waker with it.
-        let told = this.disabled.poll(cx).is_ready();
-        if !told && this.place.limiter.is_enabled() {
-            ready!(this.sleep.poll(cx));
+        let mut this = self.project();
+        // The word of a move is asked for in any case: that leaves the waker with it.
+        while this.moved.as_mut().poll(cx).is_ready() {
+            this.moved.set(this.place.limiter.moved());
+            this.sleep.set(this.place.sleep());
         }
+        ready!(this.sleep.poll(cx));
         this.place.take();
         Poll::Ready(Ok(()))
     }
 }
 
 /// Blocks the thread until the turn has come, or the limiter is disabled.
-pub(super) fn park(limiter: RateLimiter, reserved: Reserved) {
-    let mut place = Place { limiter, reservation: Some(reserved) };
-    let mut disabled = pin!(place.limiter.disabled());
-    blocking::park(place.limiter.clock(), reserved.reservation.due, |cx| {
-        let told = disabled.as_mut().poll(cx).is_ready();
-        if told || !place.limiter.is_enabled() { Poll::Ready(()) } else { Poll::Pending }
-    });
-    place.take();
+pub(super) fn park(limiter: RateLimiter, ticket: u64) {
+    let mut place = Place::new(limiter, ticket);
+    loop {
+        let mut moved = pin!(place.limiter.moved());
+        let due = place.due();
+        let word = blocking::park(place.limiter.clock(), due, |cx| moved.as_mut().poll(cx));
+        if word.is_none() {
+            break place.take();
+        }
+    }
 }
 
 impl Place {
+    fn new(limiter: RateLimiter, ticket: u64) -> Self {
+        Self { limiter, ticket, taken: false }
+    }
+
+    /// Whoever is not in the line any more goes on at once.
+    fn due(&self) -> u64 {
+        self.limiter.due(self.ticket).unwrap_or(0)
+    }
+
+    fn sleep(&self) -> Sleep {
+        self.limiter.clock().sleep_until(self.due())
+    }
+
     /// Spends the permissions: the turn has come.
     fn take(&mut self) {
-        if let Some(reserved) = self.reservation.take() {
-            self.limiter.take_turn(reserved.reservation.permits);
-        }
+        self.taken = true;
+        self.limiter.take_turn(self.ticket);
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        if let Some(reserved) = self.reservation.take() {
-            self.limiter.give_up_turn(reserved);
+        if !self.taken {
+            self.limiter.give_up_turn(self.ticket);
         }
     }
 }

@@ -37,7 +37,8 @@ impl Resilience {
     /// - A circuit breaker keeps its state, the time that it still stays open and, where the type and
     ///   size of the window stay, what the window holds.
     /// - Permits that were granted stay granted. A smaller bulkhead or limit takes effect as they
-    ///   come back; a larger one lets in those that wait.
+    ///   come back; a larger one lets in those that wait: a bulkhead at once, a rate limiter as its
+    ///   next refills allow.
     /// - Calls on their way, counters and listeners stay.
     /// - A retry budget keeps what it has counted.
     /// - An instance that is declared no more goes on with the defaults; one that is declared for
