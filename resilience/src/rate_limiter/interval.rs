@@ -44,10 +44,9 @@ impl IntervalEngine {
         }
     }
 
-    /// Changes the limit. The permissions of the present cycle stay as they are.
-    pub(super) fn set_limit(&mut self, limit: u32, now: u64) {
-        // The cycles up to now came under the old limit, also when nobody has looked since.
-        self.refresh(now);
+    /// Changes the limit. The permissions of the cycle that was last used stay as they are; as in
+    /// Resilience4j, all later ones come under the new limit.
+    pub(super) fn set_limit(&mut self, limit: u32) {
         self.limit = limit;
         self.close_gaps_at_the_end();
     }
@@ -122,7 +121,8 @@ impl IntervalEngine {
         (cycle, (self.permissions + gained).min(self.limit.into()))
     }
 
-    fn refresh(&mut self, now: u64) {
+    /// Begins the cycle of `now`, if another one was used last.
+    pub(super) fn refresh(&mut self, now: u64) {
         self.latest = self.latest.max(now);
         let (cycle, permissions) = self.at(self.latest);
         if cycle != self.cycle {
@@ -328,7 +328,7 @@ mod tests {
     fn a_new_limit_acts_with_the_next_cycle() {
         let mut engine = engine(10);
         engine.acquire(4, 0, 0);
-        engine.set_limit(2, 0);
+        engine.set_limit(2);
         assert_eq!(engine.available(0), 6);
         assert_eq!(engine.acquire(6, 0, 0), Decision::Now);
         assert_eq!(engine.available(1_000), 2);
