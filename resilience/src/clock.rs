@@ -221,6 +221,7 @@ impl fmt::Debug for Sleep {
 
 impl ManualSleep {
     pub(crate) fn poll(&mut self, cx: &Context<'_>) -> Poll<()> {
+        let waker = cx.waker().clone();
         let mut manual = self.hand.inner.lock();
         if manual.now >= self.due {
             return Poll::Ready(());
@@ -229,7 +230,10 @@ impl ManualSleep {
             manual.next_id += 1;
             manual.next_id
         });
-        manual.sleepers.insert((self.due, id), cx.waker().clone());
+        // The last waker goes after the lock: dropping it may drop a task that sleeps by this clock.
+        let last = manual.sleepers.insert((self.due, id), waker);
+        drop(manual);
+        drop(last);
         Poll::Pending
     }
 }
@@ -237,7 +241,9 @@ impl ManualSleep {
 impl Drop for ManualSleep {
     fn drop(&mut self) {
         if let Some(id) = self.id {
-            self.hand.inner.lock().sleepers.remove(&(self.due, id));
+            // Bound, so that the waker goes after the lock.
+            let last = self.hand.inner.lock().sleepers.remove(&(self.due, id));
+            drop(last);
         }
     }
 }
@@ -245,6 +251,7 @@ impl Drop for ManualSleep {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_support::{owning_waker, poll};
 
     #[test]
     fn the_system_clock_never_goes_back() {
@@ -267,6 +274,24 @@ mod tests {
         hand.advance(Duration::from_millis(1));
         sleeper.await.unwrap();
         assert!(hand.inner.lock().sleepers.is_empty());
+    }
+
+    #[test]
+    fn the_last_waker_of_a_sleep_may_own_another_one() {
+        let (clock, _hand) = Clock::manual(Duration::ZERO);
+        let sleep = || {
+            let mut sleep = Box::pin(clock.sleep(Duration::from_secs(1)));
+            assert!(poll(sleep.as_mut()).is_pending());
+            sleep
+        };
+        let sleep_for_a_sleeper = || {
+            let mut outer = sleep();
+            let waker = owning_waker(sleep());
+            assert!(outer.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+            outer
+        };
+        assert!(poll(sleep_for_a_sleeper().as_mut()).is_pending());
+        drop(sleep_for_a_sleeper());
     }
 
     #[tokio::test]

@@ -93,11 +93,15 @@ impl<K> InstanceEvent<K> {
     /// # Examples
     ///
     /// ```
+    /// use std::sync::mpsc;
     /// use resilience::{Bulkhead, BulkheadConfig};
     ///
     /// let bulkhead = Bulkhead::new("shard", BulkheadConfig::default());
-    /// bulkhead.events().subscribe(|event| assert_eq!(event.key(), Some("eu-1"))).forever();
+    /// let (sender, events) = mpsc::channel();
+    /// bulkhead.events().subscribe(move |event| drop(sender.send(event.clone()))).forever();
     /// drop(bulkhead.keyed("eu-1").try_acquire());
+    /// assert_eq!(events.recv()?.key(), Some("eu-1"));
+    /// # Ok::<(), mpsc::RecvError>(())
     /// ```
     pub fn key(&self) -> Option<&str> {
         self.key.as_deref()
@@ -555,6 +559,7 @@ impl<E> EventStream<E> {
     }
 
     fn poll_event(&mut self, cx: &Context<'_>) -> Poll<Option<Result<E, Lagged>>> {
+        let waker = cx.waker().clone();
         let mut buffer = self.buffer.lock();
         if buffer.lost > 0 {
             return Poll::Ready(Some(Err(Lagged(std::mem::take(&mut buffer.lost)))));
@@ -565,7 +570,10 @@ impl<E> EventStream<E> {
         if buffer.closed {
             return Poll::Ready(None);
         }
-        buffer.waker = Some(cx.waker().clone());
+        // The last waker goes after the lock: dropping it may drop a task whose call has events.
+        let last = buffer.waker.replace(waker);
+        drop(buffer);
+        drop(last);
         Poll::Pending
     }
 }
@@ -581,6 +589,7 @@ impl<E> Stream for EventStream<E> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_support::owning_waker;
 
     #[derive(Clone)]
     struct Tick(u64);
@@ -609,6 +618,26 @@ mod tests {
     fn publish(events: &Events<Tick>, n: u64) {
         events.push(Tick(n));
         events.deliver();
+    }
+
+    #[test]
+    fn the_last_waker_of_a_stream_may_own_who_publishes() {
+        struct Publishes(Events<Tick>);
+
+        impl Drop for Publishes {
+            fn drop(&mut self) {
+                publish(&self.0, 1);
+            }
+        }
+
+        let events = Events::new(10);
+        let mut stream = events.stream();
+        let waker = owning_waker(Publishes(events));
+        assert!(stream.poll_event(&Context::from_waker(&waker)).is_pending());
+        drop(waker);
+        assert!(stream.poll_event(&Context::from_waker(Waker::noop())).is_pending());
+        let told = stream.poll_event(&Context::from_waker(Waker::noop()));
+        assert!(matches!(told, Poll::Ready(Some(Ok(Tick(1))))));
     }
 
     #[test]
