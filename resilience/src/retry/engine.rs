@@ -58,7 +58,7 @@ impl Progress {
         Self { max_attempts, failed: 0, last_error: None, end: None, deadline: None, budget: None }
     }
 
-    /// Bounds when further attempts may start: up to `end`, and before `deadline`.
+    /// Bounds when further attempts may start: before `end`, and before `deadline`.
     pub(crate) fn within(mut self, end: Option<u64>, deadline: Option<u64>) -> Self {
         self.end = end;
         self.deadline = deadline;
@@ -80,12 +80,10 @@ impl Progress {
     /// time, and the budget, which is asked last, must have a retry for it.
     pub(crate) fn grant(&self, step: Step, now: impl FnOnce() -> u64) -> Step {
         let Step::Again(wait) = step else { return step };
-        if self.end.is_some() || self.deadline.is_some() {
+        if let Some(end) = self.end.into_iter().chain(self.deadline).min() {
             let start = now().saturating_add(saturating_nanos(wait));
-            if self.end.is_some_and(|end| start > end)
-                // At the deadline itself no time is left for the attempt.
-                || self.deadline.is_some_and(|deadline| start >= deadline)
-            {
+            // At the end itself no time is left for the attempt.
+            if start >= end {
                 return Step::OutOfTime;
             }
         }
@@ -199,15 +197,16 @@ mod tests {
     }
 
     #[test]
-    fn an_attempt_starts_up_to_the_end_and_before_the_deadline() {
+    fn an_attempt_starts_before_the_end_and_the_deadline() {
         let again = Step::Again(Duration::from_nanos(100));
         let step = |end, deadline, now| Progress::new(3).within(end, deadline).grant(again, || now);
         assert_eq!(step(None, None, u64::MAX), again);
-        assert_eq!(step(Some(300), None, 200), again);
-        assert_eq!(step(Some(300), None, 201), Step::OutOfTime);
+        assert_eq!(step(Some(300), None, 199), again);
+        assert_eq!(step(Some(300), None, 200), Step::OutOfTime);
+        assert_eq!(step(Some(300), Some(400), 200), Step::OutOfTime);
         assert_eq!(step(None, Some(300), 199), again);
         assert_eq!(step(None, Some(300), 200), Step::OutOfTime);
-        assert_eq!(step(Some(u64::MAX), None, u64::MAX), again, "saturates");
+        assert_eq!(step(Some(u64::MAX), None, u64::MAX), Step::OutOfTime, "saturates");
     }
 
     #[test]
