@@ -123,7 +123,9 @@ impl Retry {
     /// let budget = RetryBudget::new("backend", RetryBudgetConfig::default());
     /// let read = Retry::new("read", RetryConfig::default()).with_budget(&budget);
     /// let write = Retry::new("write", RetryConfig::default()).with_budget(&budget);
-    /// assert_eq!(read.config().budget(), write.config().budget());
+    /// assert_eq!(read.call_blocking(|| "7".parse::<u32>()), Ok(7));
+    /// assert_eq!(write.call_blocking(|| "8".parse::<u32>()), Ok(8));
+    /// assert_eq!(budget.metrics().calls, 2);
     /// ```
     #[must_use]
     pub fn with_budget(self, budget: &RetryBudget) -> Self {

@@ -166,7 +166,6 @@ impl Stack {
     /// ```
     /// let stack = resilience::global().stack().retry("disk").bulkhead("disk").build();
     /// let read = stack.call_blocking(|| std::fs::read("/no/such/file"));
-    /// # let _ = stack;
     /// assert!(read.is_err());
     /// ```
     pub fn call_blocking<T, E>(
