@@ -130,6 +130,11 @@ impl Due {
         now >= self.at
     }
 
+    /// Ends what would start too late. `clock` is the one that the deadline was asked for by.
+    pub(crate) fn in_time(&self, clock: &Clock) -> Result<(), TimedOut> {
+        if self.is_over(clock.now()) { Err(self.exceeded()) } else { Ok(()) }
+    }
+
     /// Nanoseconds that are left.
     pub(crate) fn left(&self, now: u64) -> u64 {
         self.at.saturating_sub(now)
@@ -138,6 +143,11 @@ impl Due {
     pub(crate) fn exceeded(&self) -> TimedOut {
         TimedOut::of_deadline(Arc::clone(&self.owner), Duration::from_nanos(self.had))
     }
+}
+
+/// How long a layer may wait, in nanoseconds, so that there is time left afterwards.
+pub(crate) fn longest_wait(due: Option<&Due>, now: u64) -> u64 {
+    due.map_or(u64::MAX, |due| due.left(now).saturating_sub(1))
 }
 
 /// The deadline for a call that starts now and takes its time from `clock`.
@@ -160,8 +170,12 @@ pub(crate) fn due(clock: &Clock) -> Option<Due> {
 ///   which the circuit breaker counts as a failure like any timeout. The time limiter counts its own
 ///   timeouts only. An error that comes when the time is over is a timeout too; a success still wins.
 /// - A wait for a rate limiter that cannot end in time is refused at once.
-/// - A retry starts no attempt whose wait would end too late, and returns the last error instead. So
-///   does a [`Retry`](crate::Retry) that is used alone.
+/// - A retry starts no attempt whose wait would end too late, and returns the last error instead.
+///
+/// An instance that is used alone, also as a tower layer, keeps to it in what it does itself: a
+/// [`Retry`](crate::Retry) between its attempts, a [`TimeLimiter`](crate::TimeLimiter) as if it were
+/// its limit, [`RateLimiter`](crate::RateLimiter) and [`Bulkhead`](crate::Bulkhead) while a call
+/// waits. They cut no call that runs, and a disabled instance does nothing of that.
 ///
 /// [`TimedOut::is_deadline`] tells such a timeout from a time limiter's own.
 ///

@@ -431,3 +431,78 @@ async fn a_drop_or_panic_at_any_poll_leaves_every_gauge_idle_and_no_deadline_beh
         assert_eq!(failed, u64::from(panic_at / 3 + 1), "one failure for the panic");
     }
 }
+
+/// Runs a call under a deadline of a second; tells the milliseconds too.
+async fn within_a_second<F: Future>(call: F) -> (F::Output, u64) {
+    let start = tokio::time::Instant::now();
+    let answer = with_deadline(SECOND, call).await;
+    (answer, u64::try_from(start.elapsed().as_millis()).unwrap())
+}
+
+fn busy(wait: Duration) -> (Bulkhead, bulkhead::Permit) {
+    let config = BulkheadConfig::builder().max_concurrent_calls(1).max_wait_duration(wait);
+    let bulkhead = Bulkhead::new("b", config.build().unwrap());
+    let permit = bulkhead.try_acquire().unwrap();
+    (bulkhead, permit)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lone_bulkhead_waits_no_longer_than_the_deadline() {
+    let (bulkhead, permit) = busy(SECOND * 100);
+    let (answer, took) = within_a_second(bulkhead.call(async { Ok(1) })).await;
+    assert!(timed_out(answer).is_deadline());
+    assert_eq!((took, bulkhead.metrics().cancelled, bulkhead.waiting()), (1_000, 1, 0));
+    let (answer, took) = within_a_second(bulkhead.acquire()).await;
+    assert!(answer.is_err());
+    assert_eq!((took, bulkhead.metrics().rejected, bulkhead.waiting()), (1_000, 1, 0));
+    drop(permit);
+    let late = with_deadline(Duration::ZERO, bulkhead.call(async { Ok(1) }));
+    assert!(timed_out(late.await).is_deadline());
+    assert!(within_a_second(bulkhead.call(async { Ok::<_, Error>(1) })).await.0.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lone_rate_limiter_refuses_what_cannot_start_before_the_deadline() {
+    let limiter = once_in(SECOND * 2);
+    let (answer, took) = within_a_second(limiter.call(async { Ok::<_, Error>(1) })).await;
+    assert!(answer.is_ok() && took == 0);
+    let (answer, took) = within_a_second(limiter.call(async { Ok::<_, Error>(1) })).await;
+    assert!(matches!(answer, Err(CallError::Resilience(Error::RequestNotPermitted(_)))));
+    assert_eq!(took, 0);
+    assert!(within_a_second(limiter.acquire(1)).await.0.is_err());
+    let late = with_deadline(Duration::ZERO, limiter.call(async { Ok(1) }));
+    assert!(timed_out(late.await).is_deadline());
+    assert_eq!(limiter.metrics().refused, 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lone_time_limiter_is_bounded_by_the_deadline_and_counts_only_its_own() {
+    let limiter = limiter("lone", SECOND * 100);
+    let (answer, took) = within_a_second(limiter.call(hang())).await;
+    assert!(timed_out(answer).is_deadline());
+    assert_eq!((took, limiter.metrics().timeout), (1_000, 0));
+    let short = self::limiter("short", SECOND / 2);
+    let (answer, took) = within_a_second(short.call(hang())).await;
+    assert!(!timed_out(answer).is_deadline());
+    assert_eq!((took, short.metrics().timeout), (500, 1));
+    let late = with_deadline(Duration::ZERO, limiter.call(async { Ok(1) }));
+    assert!(timed_out(late.await).is_deadline());
+    limiter.set_enabled(false);
+    assert!(within_a_second(limiter.call(async { Ok::<_, Error>(1) })).await.0.is_ok());
+}
+
+#[tokio::test]
+async fn lone_blocking_calls_keep_to_the_deadline() {
+    let (bulkhead, _permit) = busy(SECOND * 100);
+    let soon = Duration::from_millis(20);
+    let call = async { bulkhead.call_blocking(|| Ok::<_, Error>(1)) };
+    assert!(timed_out(with_deadline(soon, call).await).is_deadline());
+    let call = async { bulkhead.acquire_blocking().is_err() };
+    assert!(with_deadline(soon, call).await);
+    let limiter = once_in(SECOND * 100);
+    limiter.try_acquire(1).unwrap();
+    let call = async { limiter.call_blocking(|| Ok::<_, Error>(1)).is_err() };
+    assert!(with_deadline(soon, call).await);
+    let late = async { limiter.call_blocking(|| Ok(1)) };
+    assert!(timed_out(with_deadline(Duration::ZERO, late).await).is_deadline());
+}

@@ -17,6 +17,8 @@ use crate::{
     BulkheadFull, CallError, Clock,
     aftermath::Aftermath,
     clock::saturating_nanos,
+    context::{self, Due},
+    error::TimedOut,
     events::Events,
     keyed::{KeySettings, Keys, Member},
     sync::{
@@ -182,8 +184,9 @@ impl Bulkhead {
     ///
     /// # Errors
     ///
-    /// [`BulkheadFull`] when no slot became free in time; at once when `max_wait_duration` is 0 or
-    /// `max_concurrent_calls` is.
+    /// [`BulkheadFull`] when no slot became free in time, the time up to the
+    /// [`deadline`](crate::deadline) around the call included; at once when `max_wait_duration` is 0
+    /// or `max_concurrent_calls` is.
     ///
     /// # Panics
     ///
@@ -193,9 +196,9 @@ impl Bulkhead {
     ///
     /// Dropping the future leaves the queue; a slot that had just been granted goes to the next.
     pub async fn acquire(&self) -> Result<Permit, BulkheadFull> {
-        match self.begin(self.shared.clock.now())? {
+        match self.ask(self.shared.clock.now())? {
             Entry::Admitted(permit) => Ok(permit),
-            Entry::Queued(wait) => wait.await,
+            Entry::Queued((place, end)) => Wait::new(place, self.earlier(end)).await,
         }
     }
 
@@ -223,8 +226,15 @@ impl Bulkhead {
     pub fn acquire_blocking(&self) -> Result<Permit, BulkheadFull> {
         match self.ask(self.shared.clock.now())? {
             Entry::Admitted(permit) => Ok(permit),
-            Entry::Queued((mut place, end)) => place.park(end).map_or_else(|| place.time_out(), Ok),
+            Entry::Queued((mut place, end)) => {
+                place.park(self.earlier(end)).map_or_else(|| place.time_out(), Ok)
+            }
         }
+    }
+
+    /// The end of a wait, or the deadline around the call, which may come first.
+    fn earlier(&self, end: u64) -> u64 {
+        context::due(&self.shared.clock).map_or(end, |due| end.min(due.at()))
     }
 
     /// Like [`acquire_blocking`](Self::acquire_blocking); `None` when the wait is given up at
@@ -248,8 +258,8 @@ impl Bulkhead {
     ///
     /// # Errors
     ///
-    /// [`CallError::Resilience`] when the bulkhead is full, [`CallError::Inner`] when the operation
-    /// fails.
+    /// [`CallError::Resilience`] when the bulkhead is full or the [`deadline`](crate::deadline) around
+    /// the call comes before the slot, [`CallError::Inner`] when the operation fails.
     ///
     /// # Panics
     ///
@@ -267,8 +277,12 @@ impl Bulkhead {
         &self,
         operation: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, CallError<E>> {
-        let _permit =
-            self.acquire_blocking().map_err(|error| CallError::Resilience(error.into()))?;
+        let due = self.due().map_err(|over| CallError::Resilience(over.into()))?;
+        let permit = self.acquire_blocking_before(due.as_ref().map(Due::at));
+        let permit = permit.map_err(|error| CallError::Resilience(error.into()))?;
+        if let (None, Some(due)) = (&permit, due) {
+            return Err(CallError::Resilience(due.exceeded().into()));
+        }
         operation().map_err(CallError::Inner)
     }
 
@@ -276,8 +290,8 @@ impl Bulkhead {
     ///
     /// # Errors
     ///
-    /// [`CallError::Resilience`] when the bulkhead is full, [`CallError::Inner`] when the future
-    /// fails.
+    /// [`CallError::Resilience`] when the bulkhead is full or the [`deadline`](crate::deadline) around
+    /// the call comes before the slot, [`CallError::Inner`] when the future fails.
     ///
     /// # Panics
     ///
@@ -290,8 +304,23 @@ impl Bulkhead {
         &self,
         future: impl Future<Output = Result<T, E>>,
     ) -> Result<T, CallError<E>> {
-        let _permit = self.acquire().await.map_err(|error| CallError::Resilience(error.into()))?;
+        let due = self.due().map_err(|over| CallError::Resilience(over.into()))?;
+        let entry = self.begin(self.shared.clock.now());
+        let _permit = match entry.map_err(|full| CallError::Resilience(full.into()))? {
+            Entry::Admitted(permit) => permit,
+            Entry::Queued(wait) => wait.before(due).await.map_err(CallError::Resilience)?,
+        };
         future.await.map_err(CallError::Inner)
+    }
+
+    /// The deadline around a call that starts now, where the bulkhead acts: one that is over ends it.
+    pub(crate) fn due(&self) -> Result<Option<Due>, TimedOut> {
+        if !self.is_enabled() {
+            return Ok(None);
+        }
+        let due = context::due(&self.shared.clock);
+        due.as_ref().map_or(Ok(()), |due| due.in_time(&self.shared.clock))?;
+        Ok(due)
     }
 
     /// Takes a slot that [`on_complete`](Bulkhead::on_complete) or

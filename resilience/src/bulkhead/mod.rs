@@ -32,3 +32,5 @@ pub use permit::Permit;
 
 pub(crate) use instance::Entry;
 pub(crate) use wait::Wait;
+#[cfg(feature = "tower")]
+pub(crate) use wait::WaitInTime;

@@ -5,7 +5,7 @@ use std::{
 };
 
 use super::{instance::Bulkhead, permit::Permit};
-use crate::{BulkheadFull, blocking, clock::Sleep};
+use crate::{BulkheadFull, Error, blocking, clock::Sleep, context::Due};
 
 pin_project_lite::pin_project! {
     /// Waits in the queue for a slot.
@@ -19,6 +19,20 @@ pin_project_lite::pin_project! {
         place: Place,
         #[pin]
         sleep: Sleep,
+    }
+}
+
+pin_project_lite::pin_project! {
+    /// A wait that a deadline around the call may end first; the call leaves the queue then, as in a
+    /// stack.
+    #[derive(Debug)]
+    #[must_use = "dropping the wait leaves the queue"]
+    pub(crate) struct WaitInTime {
+        #[pin]
+        wait: Wait,
+        due: Option<Due>,
+        #[pin]
+        until_due: Option<Sleep>,
     }
 }
 
@@ -50,6 +64,34 @@ impl Future for Wait {
         }
         ready!(this.sleep.poll(cx));
         Poll::Ready(place.time_out())
+    }
+}
+
+impl Wait {
+    /// Bounds the wait by a deadline on the bulkhead's clock.
+    pub(crate) fn before(self, due: Option<Due>) -> WaitInTime {
+        let until_due = due.as_ref().map(|due| self.place.bulkhead.clock().sleep_until(due.at()));
+        WaitInTime { wait: self, due, until_due }
+    }
+}
+
+impl Future for WaitInTime {
+    type Output = Result<Permit, Error>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let (Some(due), Some(until_due)) = (this.due, this.until_due.as_pin_mut()) else {
+            return this.wait.poll(cx).map_err(Into::into);
+        };
+        let wait = this.wait.project();
+        if let Poll::Ready(permit) = wait.place.poll(cx) {
+            return Poll::Ready(Ok(permit));
+        }
+        if until_due.poll(cx).is_ready() {
+            return Poll::Ready(Err(due.exceeded().into()));
+        }
+        ready!(wait.sleep.poll(cx));
+        Poll::Ready(wait.place.time_out().map_err(Into::into))
     }
 }
 

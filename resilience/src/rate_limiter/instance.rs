@@ -11,10 +11,12 @@ use super::{
     wait::{self, Wait},
 };
 use crate::{
-    CallError, Clock, RequestNotPermitted,
+    CallError, Clock, Error, RequestNotPermitted,
     aftermath::Aftermath,
     clock::saturating_nanos,
     config::ConfigError,
+    context::{self, Due, longest_wait},
+    error::TimedOut,
     events::Events,
     keyed::{KeySettings, Keys, Member},
     sync::{
@@ -213,7 +215,8 @@ impl RateLimiter {
     ///
     /// # Errors
     ///
-    /// [`RequestNotPermitted`], at once, when the permissions will not be there in time.
+    /// [`RequestNotPermitted`], at once, when the permissions will not be there in time, or not
+    /// before the [`deadline`](crate::deadline) around the call.
     ///
     /// # Panics
     ///
@@ -223,7 +226,9 @@ impl RateLimiter {
     ///
     /// Dropping the future while it waits gives the reservation back.
     pub async fn acquire(&self, permits: u32) -> Result<(), RequestNotPermitted> {
-        match self.begin(permits, u64::MAX, self.shared.clock.now())? {
+        let now = self.shared.clock.now();
+        let longest = longest_wait(context::due(&self.shared.clock).as_ref(), now);
+        match self.begin(permits, longest, now)? {
             None => Ok(()),
             Some(wait) => wait.await,
         }
@@ -254,21 +259,20 @@ impl RateLimiter {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn acquire_blocking(&self, permits: u32) -> Result<(), RequestNotPermitted> {
-        self.acquire_blocking_before(permits, None)
+        self.acquire_blocking_before(permits, context::due(&self.shared.clock).as_ref())
     }
 
-    /// A wait that would not end before `deadline` is refused.
+    /// A wait that would not end before the deadline is refused.
     pub(crate) fn acquire_blocking_before(
         &self,
         permits: u32,
-        deadline: Option<u64>,
+        due: Option<&Due>,
     ) -> Result<(), RequestNotPermitted> {
         if !self.is_enabled() {
             return Ok(());
         }
         let now = self.shared.clock.now();
-        let longest = deadline.map_or(u64::MAX, |at| at.saturating_sub(now).saturating_sub(1));
-        let taken = self.request(permits, longest, Claim::Tied, now)?;
+        let taken = self.request(permits, longest_wait(due, now), Claim::Tied, now)?;
         if let Taken::Later { ticket: Some(ticket), .. } = taken {
             wait::park(self.clone(), ticket);
         }
@@ -280,8 +284,8 @@ impl RateLimiter {
     ///
     /// # Errors
     ///
-    /// [`CallError::Resilience`] when the limiter refuses, [`CallError::Inner`] when the operation
-    /// fails.
+    /// [`CallError::Resilience`] when the limiter refuses or the [`deadline`](crate::deadline) around
+    /// the call is over, [`CallError::Inner`] when the operation fails.
     ///
     /// # Panics
     ///
@@ -299,7 +303,7 @@ impl RateLimiter {
         &self,
         operation: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, CallError<E>> {
-        self.acquire_blocking(1).map_err(|error| CallError::Resilience(error.into()))?;
+        self.acquire_for_call().map_err(CallError::Resilience)?;
         operation().map_err(CallError::Inner)
     }
 
@@ -411,8 +415,8 @@ impl RateLimiter {
     ///
     /// # Errors
     ///
-    /// [`CallError::Resilience`] when the limiter refuses, [`CallError::Inner`] when the future
-    /// fails.
+    /// [`CallError::Resilience`] when the limiter refuses or the [`deadline`](crate::deadline) around
+    /// the call is over, [`CallError::Inner`] when the future fails.
     ///
     /// # Panics
     ///
@@ -426,8 +430,31 @@ impl RateLimiter {
         &self,
         future: impl Future<Output = Result<T, E>>,
     ) -> Result<T, CallError<E>> {
-        self.acquire(1).await.map_err(|error| CallError::Resilience(error.into()))?;
+        let due = self.due().map_err(|over| CallError::Resilience(over.into()))?;
+        let now = self.shared.clock.now();
+        let turn = self.begin(1, longest_wait(due.as_ref(), now), now);
+        if let Some(wait) = turn.map_err(|error| CallError::Resilience(error.into()))? {
+            wait.before(due).await.map_err(CallError::Resilience)?;
+        }
         future.await.map_err(CallError::Inner)
+    }
+
+    fn acquire_for_call(&self) -> Result<(), Error> {
+        let due = self.due()?;
+        self.acquire_blocking_before(1, due.as_ref())?;
+        // The turn was in time; the thread may have been woken late.
+        due.map_or(Ok(()), |due| due.in_time(&self.shared.clock))?;
+        Ok(())
+    }
+
+    /// The deadline around a call that starts now, where the limiter acts: one that is over ends it.
+    pub(crate) fn due(&self) -> Result<Option<Due>, TimedOut> {
+        if !self.is_enabled() {
+            return Ok(None);
+        }
+        let due = context::due(&self.shared.clock);
+        due.as_ref().map_or(Ok(()), |due| due.in_time(&self.shared.clock))?;
+        Ok(due)
     }
 
     /// Asks for permissions: `None` when they are taken, or what to wait on. A wait of more than
@@ -519,7 +546,7 @@ impl RateLimiter {
     }
 
     /// When the turn of a ticket comes; `None` when it need not wait any more.
-    pub(super) fn due(&self, ticket: u64) -> Option<u64> {
+    pub(super) fn turn_of(&self, ticket: u64) -> Option<u64> {
         self.shared.state.lock().line.due(ticket)
     }
 

@@ -47,3 +47,5 @@ pub use instance::RateLimiter;
 pub use metrics::RateLimiterMetrics;
 
 pub(crate) use wait::Wait;
+#[cfg(feature = "tower")]
+pub(crate) use wait::WaitInTime;

@@ -7,7 +7,7 @@ use std::{
 use tokio::sync::futures::OwnedNotified;
 
 use super::instance::RateLimiter;
-use crate::{RequestNotPermitted, blocking, clock::Sleep};
+use crate::{Error, RequestNotPermitted, blocking, clock::Sleep, context::Due};
 
 pin_project_lite::pin_project! {
     /// Waits for the turn of a call that was let in but has to wait.
@@ -27,6 +27,18 @@ pin_project_lite::pin_project! {
     }
 }
 
+pin_project_lite::pin_project! {
+    /// A wait after which nothing starts that a deadline around the call no longer lets start.
+    #[derive(Debug)]
+    #[must_use = "dropping the wait gives the turn back"]
+    pub(crate) struct WaitInTime {
+        #[pin]
+        wait: Wait,
+        limiter: RateLimiter,
+        due: Option<Due>,
+    }
+}
+
 /// A place in the line that is given back unless it is taken.
 #[derive(Debug)]
 struct Place {
@@ -42,6 +54,26 @@ impl Wait {
         let moved = place.limiter.moved();
         let sleep = place.sleep();
         Self { place, moved, sleep }
+    }
+}
+
+impl Wait {
+    /// Looks at a deadline on the limiter's clock once the turn has come.
+    pub(crate) fn before(self, due: Option<Due>) -> WaitInTime {
+        let limiter = self.place.limiter.clone();
+        WaitInTime { wait: self, limiter, due }
+    }
+}
+
+impl Future for WaitInTime {
+    type Output = Result<(), Error>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        ready!(this.wait.poll(cx))?;
+        // The turn was in time; its waker may have been late.
+        let in_time = this.due.as_ref().map_or(Ok(()), |due| due.in_time(this.limiter.clock()));
+        Poll::Ready(in_time.map_err(Into::into))
     }
 }
 
@@ -81,7 +113,7 @@ impl Place {
 
     /// Whoever is not in the line any more goes on at once.
     fn due(&self) -> u64 {
-        self.limiter.due(self.ticket).unwrap_or(0)
+        self.limiter.turn_of(self.ticket).unwrap_or(0)
     }
 
     fn sleep(&self) -> Sleep {

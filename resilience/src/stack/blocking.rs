@@ -87,7 +87,7 @@ impl<T, E, O: FnMut() -> Result<T, E>> Through<'_, T, E, O> {
             }
             Layer::RateLimiter { limiter, permits } => {
                 let due = self.due.as_ref();
-                limiter.acquire_blocking_before(*permits, due.map(Due::at)).map_err(refused)?;
+                limiter.acquire_blocking_before(*permits, due).map_err(refused)?;
                 self.in_time()?;
                 self.layers(inner)
             }

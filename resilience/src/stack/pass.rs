@@ -7,7 +7,7 @@ use super::{
 use crate::{
     CircuitBreaker, Retry, Rules, TimeLimiter,
     circuit_breaker::{Admission, Report},
-    context::{self, Context, Due},
+    context::{self, Context, Due, longest_wait},
     error::{CallError, Error},
     retry::Progress,
 };
@@ -99,7 +99,8 @@ impl Pass {
             self.admission = Some(admission);
         }
         if let Some(limiter) = self.layers.rate_limiter.as_ref().filter(|l| l.is_enabled())
-            && let Some(turn) = limiter.begin(self.layers.permits, self.longest_wait(now), now)?
+            && let Some(turn) =
+                limiter.begin(self.layers.permits, longest_wait(self.due(), now), now)?
         {
             turn.await?;
             let now = self.layers.clock.now();
@@ -122,11 +123,6 @@ impl Pass {
             Some(due) if due.is_over(now) => Err(due.exceeded().into()),
             _ => Ok(()),
         }
-    }
-
-    /// How long a layer may wait, in nanoseconds, so that there is time left afterwards.
-    fn longest_wait(&self, now: u64) -> u64 {
-        self.due.as_ref().map_or(u64::MAX, |due| due.left(now).saturating_sub(1))
     }
 
     /// Runs the body within the inner layers: time limit around bulkhead around body.

@@ -1,12 +1,13 @@
-use std::{fmt, sync::Arc, task::Poll, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use super::{
     Countdown, TimeLimiterConfig, TimeLimiterEvent, TimeLimiterEventKind, TimeLimiterMetrics,
-    engine::TimeLimit, metrics::Counters,
+    engine::TimeLimit, limited::Limited, metrics::Counters,
 };
 use crate::{
     aftermath::Aftermath,
     clock::{Clock, saturating_nanos},
+    context,
     error::{CallError, TimedOut},
     events::Events,
     keyed::{KeySettings, Keys, Member},
@@ -114,7 +115,8 @@ impl TimeLimiter {
     ///
     /// # Errors
     ///
-    /// The error of `future`, or [`TimedOut`] when it was dropped because of the limit.
+    /// The error of `future`, or [`TimedOut`] when it was dropped because of the limit or of the
+    /// [`deadline`](crate::deadline) around the call.
     ///
     /// # Panics
     ///
@@ -127,19 +129,10 @@ impl TimeLimiter {
         &self,
         future: impl Future<Output = Result<T, E>>,
     ) -> Result<T, CallError<E>> {
-        let Some(countdown) = self.begin(self.shared.clock.now()) else {
-            return future.await.map_err(CallError::Inner);
-        };
-        let (mut future, mut countdown) = (std::pin::pin!(future), std::pin::pin!(countdown));
-        std::future::poll_fn(|cx| {
-            if let Poll::Ready(result) = future.as_mut().poll(cx) {
-                self.end(result.is_ok());
-                return Poll::Ready(result.map_err(CallError::Inner));
-            }
-            let expired = countdown.as_mut().poll(&self.shared.clock, cx);
-            expired.map(|()| Err(CallError::Resilience(self.expire(countdown.limit()).into())))
-        })
-        .await
+        let due = context::due(&self.shared.clock);
+        Limited::begin(self, due, || future)
+            .map_err(|over| CallError::Resilience(over.into()))?
+            .await
     }
 
     pub(crate) fn shared_name(&self) -> &Arc<str> {

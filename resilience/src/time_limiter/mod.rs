@@ -15,6 +15,7 @@ mod countdown;
 mod engine;
 mod event;
 mod instance;
+mod limited;
 mod metrics;
 
 pub use config::{TimeLimiterConfig, TimeLimiterConfigBuilder};
@@ -23,3 +24,5 @@ pub use instance::TimeLimiter;
 pub use metrics::TimeLimiterMetrics;
 
 pub(crate) use countdown::Countdown;
+#[cfg(feature = "tower")]
+pub(crate) use limited::Limited;

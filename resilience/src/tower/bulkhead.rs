@@ -12,7 +12,7 @@ use tower_service::Service;
 use super::{by_name::constructors, turn::Turn};
 use crate::{
     Bulkhead, CallError,
-    bulkhead::{Entry, Permit, Wait},
+    bulkhead::{Entry, Permit, WaitInTime},
 };
 
 /// Limits how many requests a service works on at once.
@@ -72,11 +72,15 @@ impl<S: Service<R> + Clone, R> Service<R> for BulkheadService<S> {
     }
 
     fn call(&mut self, request: R) -> Self::Future {
+        let due = match self.bulkhead.due() {
+            Ok(due) => due,
+            Err(over) => return BulkheadFuture { turn: Turn::refused(over) },
+        };
         let turn = match self.bulkhead.begin(self.bulkhead.clock().now()) {
             Ok(Entry::Admitted(permit)) => Turn::running(permit, self.inner.call(request)),
             Ok(Entry::Queued(wait)) => {
                 let next = self.inner.clone();
-                Turn::waiting(wait, mem::replace(&mut self.inner, next), request)
+                Turn::waiting(wait.before(due), mem::replace(&mut self.inner, next), request)
             }
             Err(full) => Turn::refused(full),
         };
@@ -93,7 +97,7 @@ pin_project_lite::pin_project! {
     #[must_use = "futures do nothing unless awaited"]
     pub struct BulkheadFuture<S: Service<R>, R> {
         #[pin]
-        turn: Turn<Wait, Permit, S, R, S::Future>,
+        turn: Turn<WaitInTime, Permit, S, R, S::Future>,
     }
 }
 

@@ -10,7 +10,7 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 use super::{by_name::constructors, turn::Turn};
-use crate::{CallError, RateLimiter, rate_limiter::Wait};
+use crate::{CallError, RateLimiter, context::longest_wait, rate_limiter::WaitInTime};
 
 /// Limits how many requests of a period reach a service.
 ///
@@ -87,11 +87,17 @@ impl<S: Service<R> + Clone, R> Service<R> for RateLimiterService<S> {
     }
 
     fn call(&mut self, request: R) -> Self::Future {
-        let turn = match self.limiter.begin(self.permits, u64::MAX, self.limiter.clock().now()) {
+        let due = match self.limiter.due() {
+            Ok(due) => due,
+            Err(over) => return RateLimiterFuture { turn: Turn::refused(over) },
+        };
+        let now = self.limiter.clock().now();
+        let longest = longest_wait(due.as_ref(), now);
+        let turn = match self.limiter.begin(self.permits, longest, now) {
             Ok(None) => Turn::running((), self.inner.call(request)),
             Ok(Some(wait)) => {
                 let next = self.inner.clone();
-                Turn::waiting(wait, mem::replace(&mut self.inner, next), request)
+                Turn::waiting(wait.before(due), mem::replace(&mut self.inner, next), request)
             }
             Err(refused) => Turn::refused(refused),
         };
@@ -109,7 +115,7 @@ pin_project_lite::pin_project! {
     #[must_use = "futures do nothing unless awaited"]
     pub struct RateLimiterFuture<S: Service<R>, R> {
         #[pin]
-        turn: Turn<Wait, (), S, R, S::Future>,
+        turn: Turn<WaitInTime, (), S, R, S::Future>,
     }
 }
 

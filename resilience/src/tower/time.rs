@@ -9,9 +9,10 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 use super::by_name::constructors;
-use crate::{CallError, TimeLimiter, time_limiter::Countdown};
+use crate::{CallError, TimeLimiter, context, error::TimedOut, time_limiter::Limited};
 
-/// Cuts short what takes a service too long; the time runs from `call` to the response's head.
+/// Cuts short what takes a service too long; the time runs from `call` to the response's head. It
+/// keeps to the [`deadline`](crate::deadline) around the call too.
 ///
 /// # Examples
 ///
@@ -64,9 +65,12 @@ impl<S: Service<R>, R> Service<R> for TimeLimiterService<S> {
     }
 
     fn call(&mut self, request: R) -> Self::Future {
-        let countdown = self.limiter.begin(self.limiter.clock().now());
-        let call = self.inner.call(request);
-        TimeLimiterFuture { call, countdown, limiter: self.limiter.clone() }
+        let due = context::due(self.limiter.clock());
+        let call = match Limited::begin(&self.limiter, due, || self.inner.call(request)) {
+            Ok(call) => Bounded::Within { call },
+            Err(over) => Bounded::TooLate { over: Some(over) },
+        };
+        TimeLimiterFuture { call }
     }
 }
 
@@ -83,10 +87,16 @@ pin_project_lite::pin_project! {
     #[must_use = "futures do nothing unless awaited"]
     pub struct TimeLimiterFuture<F> {
         #[pin]
-        call: F,
-        #[pin]
-        countdown: Option<Countdown>,
-        limiter: TimeLimiter,
+        call: Bounded<F>,
+    }
+}
+
+pin_project_lite::pin_project! {
+    #[project = At]
+    enum Bounded<F> {
+        Within { #[pin] call: Limited<F> },
+        // The deadline around the call was over before it began.
+        TooLate { over: Option<TimedOut> },
     }
 }
 
@@ -94,24 +104,17 @@ impl<F: Future<Output = Result<T, E>>, T, E> Future for TimeLimiterFuture<F> {
     type Output = Result<T, CallError<E>>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = self.project();
-        let answer = this.call.poll(cx);
-        let Some(countdown) = this.countdown.as_pin_mut() else {
-            return answer.map_err(CallError::Inner);
-        };
-        // A call that is ready in the same poll wins.
-        if let Poll::Ready(answer) = answer {
-            this.limiter.end(answer.is_ok());
-            return Poll::Ready(answer.map_err(CallError::Inner));
+        match self.project().call.project() {
+            At::Within { call } => call.poll(cx),
+            At::TooLate { over } => over
+                .take()
+                .map_or(Poll::Pending, |over| Poll::Ready(Err(CallError::Resilience(over.into())))),
         }
-        let limit = countdown.limit();
-        let expired = countdown.poll(this.limiter.clock(), cx);
-        expired.map(|()| Err(CallError::Resilience(this.limiter.expire(limit).into())))
     }
 }
 
 impl<F> fmt::Debug for TimeLimiterFuture<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TimeLimiterFuture").field("limiter", &self.limiter).finish_non_exhaustive()
+        f.debug_struct("TimeLimiterFuture").finish_non_exhaustive()
     }
 }

@@ -9,7 +9,7 @@ use super::super::layer::{Layer, Order};
 use crate::{
     Rules, Sleep, TimeLimiter, bulkhead,
     circuit_breaker::{Admission, Report},
-    context::{self, Context as CallContext, Due},
+    context::{self, Context as CallContext, Due, longest_wait},
     error::{CallError, Error, TimedOut},
     rate_limiter,
     retry::Progress,
@@ -358,9 +358,4 @@ fn begin(layer: &Layer, due: Option<&Due>, now: u64) -> Result<Held, Error> {
         },
         Layer::CircuitBreaker(_) | Layer::Bulkhead(_) => Held::Nothing,
     })
-}
-
-/// How long a layer may wait, in nanoseconds, so that there is time left afterwards.
-fn longest_wait(due: Option<&Due>, now: u64) -> u64 {
-    due.map_or(u64::MAX, |due| due.left(now).saturating_sub(1))
 }
