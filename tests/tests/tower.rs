@@ -534,3 +534,45 @@ fn errors_of_a_service_are_no_responses() {
     assert_eq!(now(service.clone().oneshot(0)).unwrap_err(), "down");
     assert_eq!(now(service.oneshot(0)).unwrap().status(), 503);
 }
+
+#[tokio::test(start_paused = true)]
+async fn lone_layers_keep_to_the_deadline() {
+    let pending = || service_fn(|_: u32| std::future::pending::<Result<u32, &'static str>>());
+    let is_deadline = |outcome: Result<u32, CallError<&'static str>>| match outcome {
+        Err(CallError::Resilience(Error::TimedOut(error))) => error.is_deadline(),
+        other => panic!("{other:?}"),
+    };
+    let within = |left: Duration, call| resilience::with_deadline(left, call);
+    let hour = Duration::from_hours(1);
+
+    let config = BulkheadConfig::builder().max_concurrent_calls(1).max_wait_duration(hour).build();
+    let bulkhead = Bulkhead::new("b", config.unwrap());
+    let permit = bulkhead.try_acquire().unwrap();
+    let waits = BulkheadLayer::new(bulkhead.clone()).layer(pending());
+    assert!(is_deadline(within(SECOND, waits.clone().oneshot(0)).await));
+    assert_eq!((bulkhead.metrics().cancelled, bulkhead.waiting()), (1, 0));
+    drop(permit);
+    assert!(is_deadline(within(Duration::ZERO, waits.oneshot(0)).await));
+    assert_eq!(bulkhead.metrics().permitted, 1);
+
+    let config = TimeLimiterConfig::builder().timeout_duration(hour).build().unwrap();
+    let limiter = TimeLimiter::new("t", config);
+    let limited = TimeLimiterLayer::new(limiter.clone()).layer(pending());
+    for left in [SECOND, Duration::ZERO] {
+        let call = limited.clone().oneshot(0);
+        assert!(is_deadline(resilience::with_deadline(left, call).await));
+    }
+    assert_eq!(limiter.metrics().timeout, 0);
+
+    let config = RateLimiterConfig::builder()
+        .limit_for_period(1)
+        .limit_refresh_period(hour)
+        .timeout_duration(hour);
+    let limiter = RateLimiter::new("r", config.build().unwrap());
+    let rated = RateLimiterLayer::new(limiter.clone()).layer(pending());
+    let late = rated.clone().oneshot(0);
+    assert!(is_deadline(resilience::with_deadline(Duration::ZERO, late).await));
+    limiter.try_acquire(1).unwrap();
+    let refused = resilience::with_deadline(SECOND, rated.oneshot(0)).await;
+    assert!(matches!(refused, Err(CallError::Resilience(Error::RequestNotPermitted(_)))));
+}
