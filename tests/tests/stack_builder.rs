@@ -1,6 +1,9 @@
 //! How a stack is put together: order, names, permissions, and what is refused.
 
-use std::time::Duration;
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    time::Duration,
+};
 
 use resilience::{
     Bulkhead, BulkheadConfig, CallError, CircuitBreaker, CircuitBreakerConfig, Config, Error,
@@ -148,13 +151,14 @@ async fn a_stack_keeps_its_instances_when_their_names_are_removed() {
 async fn permits_are_those_of_the_limiter_before_them() {
     let registry = registry();
     let limiter = registry.rate_limiter("quote");
+    let other = RateLimiter::new("other", (*limiter.config()).clone());
     let stack =
-        registry.stack().rate_limiter("quote").permits(3).rate_limiter(limiter.clone()).build();
+        registry.stack().rate_limiter("quote").permits(3).rate_limiter(other.clone()).build();
     let _: Outcome = stack.call(|| async { Ok(1) }).await;
-    assert_eq!(limiter.available_permissions(), 10 - 3 - 1);
+    assert_eq!((limiter.available_permissions(), other.available_permissions()), (10 - 3, 10 - 1));
     let fixed = registry.stack().rate_limiter("quote").permits(2).build();
     let _: Outcome = fixed.call(|| async { Ok(1) }).await;
-    assert_eq!(limiter.available_permissions(), 6 - 2);
+    assert_eq!(limiter.available_permissions(), 7 - 2);
 }
 
 #[tokio::test(start_paused = true)]
@@ -201,6 +205,32 @@ async fn a_stack_without_layers_is_the_call() {
 fn a_ninth_layer_is_refused() {
     let nine = (0..9).fold(Stack::builder(), |builder, _| builder.retry(retry(1)));
     nine.build();
+}
+
+#[test]
+#[should_panic(expected = "`bulkhead` 'b' comes twice in this stack")]
+fn an_instance_that_comes_twice_is_refused() {
+    let bulkhead = bulkhead();
+    Stack::builder().bulkhead(bulkhead.clone()).retry(retry(1)).bulkhead(bulkhead).build();
+}
+
+#[test]
+fn every_pattern_may_come_but_once_by_the_same_instance_and_often_by_others() {
+    let registry = registry();
+    let name = |builder: resilience::StackBuilder, n: &'static str| {
+        builder.retry(n).circuit_breaker(n).rate_limiter(n).time_limiter(n)
+    };
+    name(name(registry.stack(), "one"), "other").build();
+    let twice = [
+        registry.stack().retry("x").retry("x"),
+        registry.stack().circuit_breaker("x").circuit_breaker("x"),
+        registry.stack().rate_limiter("x").rate_limiter("x"),
+        registry.stack().time_limiter("x").time_limiter("x"),
+        registry.stack().bulkhead("x").bulkhead("x"),
+    ];
+    for builder in twice {
+        assert!(catch_unwind(AssertUnwindSafe(|| builder.build())).is_err());
+    }
 }
 
 #[test]

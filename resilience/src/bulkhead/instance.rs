@@ -129,6 +129,11 @@ impl Bulkhead {
         &self.shared.name
     }
 
+    /// Whether both are handles of one instance.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
     /// Returns the settings in force.
     pub fn config(&self) -> Arc<BulkheadConfig> {
         Arc::clone(&self.shared.state.lock().config)
@@ -203,7 +208,8 @@ impl Bulkhead {
     }
 
     /// Takes a slot, blocking the thread for up to `max_wait_duration` until there is one; no runtime
-    /// is needed. Threads and tasks wait in the same queue.
+    /// is needed. Threads and tasks wait in the same queue. On tokio's paused clock it waits until
+    /// a test moves it.
     ///
     /// Never call it in async code: use [`acquire`](Bulkhead::acquire) there.
     ///
@@ -422,8 +428,8 @@ impl Bulkhead {
         &self.shared.clock
     }
 
-    /// Whether the bulkhead acts; a disabled one lets every call through, and counts none.
-    pub(crate) fn is_enabled(&self) -> bool {
+    /// Tells whether the bulkhead acts; a disabled one lets every call through, and counts none.
+    pub fn is_enabled(&self) -> bool {
         self.shared.enabled.load(Ordering::Relaxed)
     }
 

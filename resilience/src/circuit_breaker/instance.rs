@@ -142,6 +142,11 @@ impl CircuitBreaker {
         &self.shared.name
     }
 
+    /// Whether both are handles of one instance.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
     /// Returns the settings in force.
     pub fn config(&self) -> Arc<CircuitBreakerConfig> {
         Arc::clone(self.shared.guarded.lock().engine.config())
@@ -177,8 +182,8 @@ impl CircuitBreaker {
         &self.shared.clock
     }
 
-    /// Whether the breaker acts; one that does not lets every call pass uncounted.
-    pub(crate) fn is_enabled(&self) -> bool {
+    /// Tells whether the breaker acts; one that does not lets every call pass uncounted.
+    pub fn is_enabled(&self) -> bool {
         self.shared.word().is_enabled()
     }
 

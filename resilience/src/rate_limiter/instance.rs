@@ -142,6 +142,11 @@ impl RateLimiter {
         &self.shared.name
     }
 
+    /// Whether both are handles of one instance.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
     /// Returns the settings in force.
     pub fn config(&self) -> Arc<RateLimiterConfig> {
         Arc::clone(&self.shared.state.lock().config)
@@ -235,7 +240,8 @@ impl RateLimiter {
     }
 
     /// Takes permissions, blocking the thread for up to `timeout_duration` until they are there; no
-    /// runtime is needed. Threads and tasks have their turns in one line.
+    /// runtime is needed. Threads and tasks have their turns in one line. On tokio's paused clock it waits until
+    /// a test moves it.
     ///
     /// Never call it in async code: use [`acquire`](RateLimiter::acquire) there.
     ///
@@ -478,8 +484,8 @@ impl RateLimiter {
         &self.shared.clock
     }
 
-    /// Whether the limiter acts; a disabled one lets every call through, and counts none.
-    pub(crate) fn is_enabled(&self) -> bool {
+    /// Tells whether the limiter acts; a disabled one lets every call through, and counts none.
+    pub fn is_enabled(&self) -> bool {
         self.shared.enabled.load(Ordering::Relaxed)
     }
 

@@ -138,6 +138,11 @@ impl Retry {
         &self.shared.name
     }
 
+    /// Whether both are handles of one instance.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
     /// Returns the settings in force.
     pub fn config(&self) -> Arc<RetryConfig> {
         Arc::clone(&self.shared.config.read())
@@ -211,7 +216,8 @@ impl Retry {
     }
 
     /// Calls `operation` until it succeeds or the attempts run out, and blocks the thread while it
-    /// waits between them; no runtime is needed.
+    /// waits between them; no runtime is needed. On tokio's paused clock it waits until a test moves
+    /// it.
     ///
     /// Never call it in async code: use [`call`](Retry::call) there.
     ///
@@ -285,6 +291,7 @@ impl Retry {
     /// # async fn main() {
     /// let retry = Retry::new("payment", RetryConfig::default());
     /// retry.set_enabled(false);
+    /// assert!(!retry.is_enabled());
     /// let mut attempts = 0;
     /// let result = retry
     ///     .call(|| {
@@ -298,6 +305,11 @@ impl Retry {
     /// ```
     pub fn set_enabled(&self, on: bool) {
         drop(self.enable(on));
+    }
+
+    /// Tells whether the retry acts; a disabled one makes one attempt and counts none.
+    pub fn is_enabled(&self) -> bool {
+        self.shared.max_attempts.load(Ordering::Relaxed) > 0
     }
 
     pub(crate) fn enable(&self, on: bool) -> Aftermath {

@@ -15,7 +15,8 @@ const MOST_LAYERS: usize = 8;
 /// the process registry. A stack keeps its instances also when a name is
 /// [removed](Resilience::remove) from the registry.
 ///
-/// The same pattern may come more than once; there may be eight layers at most.
+/// The same pattern may come more than once, by different instances; there may be eight layers at
+/// most.
 ///
 /// # Examples
 ///
@@ -171,12 +172,23 @@ impl StackBuilder {
     ///
     /// # Panics
     ///
-    /// When there are more than eight layers, and when instances take their time from different
-    /// clocks: their times could not be compared.
+    /// When there are more than eight layers; when an instance comes twice, which would count every
+    /// call twice or, as a bulkhead, wait for itself; and when instances take their time from
+    /// different clocks: their times could not be compared.
     pub fn build(self) -> Stack {
         let layers = self.layers;
         let many = layers.len();
         assert!(many <= MOST_LAYERS, "a stack has {MOST_LAYERS} layers at most, this one {many}");
+        for (place, layer) in layers.iter().enumerate() {
+            if layers[..place].iter().any(|outer| outer.is_same(layer)) {
+                let (method, name) = layer.method_and_name();
+                panic!(
+                    "`{method}` '{name}' comes twice in this stack and would act twice on every \
+                     call: give the inner layer an instance of its own, \
+                     `.{method}(\"{name}-inner\")`"
+                );
+            }
+        }
         assert!(
             layers.windows(2).all(|pair| pair[0].clock().is_same(pair[1].clock())),
             "the instances of a stack must take their time from one clock"

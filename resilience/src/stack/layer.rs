@@ -25,6 +25,32 @@ impl Layer {
         }
     }
 
+    /// Whether both are of one instance.
+    pub(super) fn is_same(&self, other: &Layer) -> bool {
+        match (self, other) {
+            (Layer::Retry(one), Layer::Retry(other)) => one.is_same(other),
+            (Layer::CircuitBreaker(one), Layer::CircuitBreaker(other)) => one.is_same(other),
+            (
+                Layer::RateLimiter { limiter: one, .. },
+                Layer::RateLimiter { limiter: other, .. },
+            ) => one.is_same(other),
+            (Layer::TimeLimiter(one), Layer::TimeLimiter(other)) => one.is_same(other),
+            (Layer::Bulkhead(one), Layer::Bulkhead(other)) => one.is_same(other),
+            _ => false,
+        }
+    }
+
+    /// The method of the builder that adds such a layer, and the name of the instance.
+    pub(super) fn method_and_name(&self) -> (&'static str, &str) {
+        match self {
+            Layer::Retry(retry) => ("retry", retry.name()),
+            Layer::CircuitBreaker(breaker) => ("circuit_breaker", breaker.name()),
+            Layer::RateLimiter { limiter, .. } => ("rate_limiter", limiter.name()),
+            Layer::TimeLimiter(limiter) => ("time_limiter", limiter.name()),
+            Layer::Bulkhead(bulkhead) => ("bulkhead", bulkhead.name()),
+        }
+    }
+
     /// The place in the fixed order, counted from outside.
     fn rank(&self) -> u8 {
         match self {

@@ -231,7 +231,7 @@ impl ThreadPoolBulkhead {
     ///
     /// let pool = ThreadPoolBulkhead::new("reports", ThreadPoolBulkheadConfig::default());
     /// pool.set_enabled(false);
-    /// assert!(!pool.config().is_enabled());
+    /// assert!(!pool.is_enabled());
     /// ```
     pub fn set_enabled(&self, on: bool) {
         drop(self.enable(on));
@@ -241,8 +241,8 @@ impl ThreadPoolBulkhead {
         self.replace_config(|config| config.with_enabled(on))
     }
 
-    /// Whether the bulkhead acts; with a disabled one every call gets a thread of its own.
-    pub(crate) fn is_enabled(&self) -> bool {
+    /// Tells whether the bulkhead acts; with a disabled one every call gets a thread of its own.
+    pub fn is_enabled(&self) -> bool {
         self.shared().enabled.load(Ordering::Relaxed)
     }
 

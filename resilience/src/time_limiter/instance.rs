@@ -95,6 +95,11 @@ impl TimeLimiter {
         &self.shared.name
     }
 
+    /// Whether both are handles of one instance.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
     /// Returns the settings in force.
     pub fn config(&self) -> Arc<TimeLimiterConfig> {
         Arc::clone(&self.shared.config.read())
@@ -153,10 +158,15 @@ impl TimeLimiter {
     ///
     /// let limiter = TimeLimiter::new("payment", TimeLimiterConfig::default());
     /// limiter.set_enabled(false);
-    /// assert!(!limiter.config().is_enabled());
+    /// assert!(!limiter.is_enabled());
     /// ```
     pub fn set_enabled(&self, on: bool) {
         drop(self.enable(on));
+    }
+
+    /// Tells whether the limiter acts; a disabled one bounds no call and counts none.
+    pub fn is_enabled(&self) -> bool {
+        self.shared.limit.load(Ordering::Relaxed) > 0
     }
 
     pub(crate) fn enable(&self, on: bool) -> Aftermath {
