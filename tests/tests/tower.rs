@@ -557,9 +557,9 @@ async fn lone_layers_keep_to_the_deadline() {
 
     let config = TimeLimiterConfig::builder().timeout_duration(hour).build().unwrap();
     let limiter = TimeLimiter::new("t", config);
-    let limited = TimeLimiterLayer::new(limiter.clone()).layer(pending());
+    let bounded = TimeLimiterLayer::new(limiter.clone()).layer(pending());
     for left in [SECOND, Duration::ZERO] {
-        let call = limited.clone().oneshot(0);
+        let call = bounded.clone().oneshot(0);
         assert!(is_deadline(resilience::with_deadline(left, call).await));
     }
     assert_eq!(limiter.metrics().timeout, 0);

@@ -514,9 +514,9 @@ impl RateLimiter {
         let enabled = config.is_enabled();
         self.shared.events.set_capacity(config.event_consumer_buffer_size());
         self.shared.enabled.store(enabled, Ordering::Relaxed);
-        let moves = state.apply(config, now);
+        let told = state.apply(config, now);
         drop(state);
-        if !moves {
+        if !told {
             return Aftermath::default();
         }
         let moved = Arc::clone(&self.shared.moved);
@@ -1150,7 +1150,7 @@ mod tests {
             limiter.try_acquire(2).unwrap();
             let waiting = wait_ten_times(&limiter);
             limiter.change_limit_for_period(1).unwrap();
-            let kept = if refill == Refill::Interval { vec![0, 2].repeat(5) } else { vec![1; 10] };
+            let kept = if refill == Refill::Interval { [0, 2].repeat(5) } else { vec![1; 10] };
             assert_eq!(pace(&hand, waiting), kept, "{refill:?}");
         }
     }
