@@ -170,6 +170,37 @@ proptest! {
     }
 
     #[test]
+    fn a_limit_that_rises_while_calls_wait_admits_them_in_order_and_no_more_than_it_allows(
+        greedy: bool, limit in 1_u32..4, period in 1_u64..20,
+        raises in prop::collection::vec((0_u64..40, 0_u32..4, any::<prop::sample::Index>()), 1..12),
+    ) {
+        let refill = if greedy { Refill::Greedy } else { Refill::Interval };
+        let mut run = Run::new(refill, limit, period, 100_000);
+        let mut limit = limit;
+        (0..60).for_each(|_| run.step(&Step::Wait));
+        for (nanos, more, cancelled) in raises {
+            for _ in 0..nanos {
+                run.step(&Step::Advance(1));
+                let cycle = run.now / period;
+                let in_cycle = run.admissions.iter().filter(|at| **at / period == cycle).count();
+                let burst = if greedy { 2 } else { 1 };
+                prop_assert!(in_cycle <= burst * limit as usize, "{in_cycle} in cycle {cycle}");
+            }
+            if run.waiting.is_empty() {
+                break;
+            }
+            limit += more;
+            run.limiter.change_limit_for_period(limit).expect("in range");
+            run.poll();
+            run.step(&Step::Cancel(cancelled));
+        }
+        run.step(&Step::Advance(60 * period));
+        prop_assert!(run.waiting.is_empty());
+        prop_assert!(run.order.is_sorted());
+        prop_assert!(run.recovers(limit));
+    }
+
+    #[test]
     fn waiting_calls_pass_in_the_order_in_which_they_came(
         greedy: bool, limit in 1_u32..6, period in 1_u64..20, gaps in prop::collection::vec(0_u64..10, 1..30),
     ) {
