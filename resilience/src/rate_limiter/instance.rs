@@ -1029,10 +1029,12 @@ mod tests {
     fn a_blocking_wait_that_begins_just_after_the_limiter_was_disabled_is_none() {
         let (limiter, _hand) = limiter(1, SECOND);
         limiter.try_acquire(1).unwrap();
-        let request = limiter.request(1, u64::MAX, Claim::Tied, 0);
-        let Ok(Taken::Later(reserved, _)) = request else { panic!("there is nothing to take") };
+        let taken = limiter.request(1, u64::MAX, Claim::Tied, 0).unwrap();
+        let Taken::Later { ticket: Some(ticket), .. } = taken else {
+            panic!("there is nothing left to take")
+        };
         limiter.reconfigure(limiter.config().to_builder().enabled(false).build().unwrap());
-        wait::park(limiter.clone(), reserved);
+        wait::park(limiter.clone(), ticket);
         assert_eq!(limiter.waiting(), 0);
     }
 
