@@ -175,6 +175,11 @@ impl<T, E> Rules<T, E> {
         self
     }
 
+    /// The same, or of [`once`](Self::once) where the call can have no other attempt.
+    pub(crate) fn while_repeatable(&self, can_repeat: bool) -> Self {
+        Self { once: self.once || !can_repeat, ..*self }
+    }
+
     /// Takes the kinds of errors from their [`ErrorKind`] implementation.
     #[must_use]
     pub fn kinds(self) -> Self

@@ -350,6 +350,33 @@ fn a_request_that_has_no_copy_is_sent_once_even_when_it_times_out() {
 }
 
 #[test]
+fn a_request_that_has_no_further_copy_ends_with_the_last_error() {
+    /// How often it can still be copied.
+    struct Copies(u32);
+    let five = Five::new();
+    let stacks = [
+        Stack::builder().retry(five.retry.clone()).build(),
+        // In an order other than the fixed one, too.
+        Stack::builder().bulkhead(five.bulkhead.clone()).retry(five.retry.clone()).build(),
+    ];
+    for stack in stacks {
+        let sent = Arc::new(AtomicU32::new(0));
+        let counter = Arc::clone(&sent);
+        let failing = service_fn(move |_: Copies| {
+            ready(Err::<u32, _>(counter.fetch_add(1, Ordering::Relaxed)))
+        });
+        let layer = StackLayer::new(stack)
+            .clone_request(|request: &Copies| request.0.checked_sub(1).map(Copies));
+        let service = layer.layer(failing);
+        assert_eq!(now(service.clone().oneshot(Copies(1))), Err(CallError::Inner(1)));
+        assert_eq!(sent.load(Ordering::Relaxed), 2);
+        now(service.oneshot(Copies(9))).unwrap_err();
+        assert_eq!(sent.load(Ordering::Relaxed), 5, "three attempts at most");
+        five.assert_idle();
+    }
+}
+
+#[test]
 fn a_dropped_call_gives_back_what_it_holds_and_counts_as_nothing() {
     let five = Five::new();
     let hang = || service_fn(|_: u32| pending::<Result<u32, &'static str>>());

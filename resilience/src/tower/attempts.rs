@@ -9,7 +9,7 @@ use super::Repeat;
 /// A service and a request for each attempt.
 pub(super) struct Attempts<S, R, C> {
     first: Option<(S, R)>,
-    /// What further attempts are copied from.
+    /// What the attempt after this one sends.
     spare: Option<(S, R)>,
     repeat: C,
 }
@@ -22,22 +22,23 @@ impl<S: Clone, R, C: Repeat<R>> Attempts<S, R, C> {
         Self { first: Some((ready, request)), spare, repeat }
     }
 
-    /// Whether there is one attempt at most.
-    pub(super) fn is_single(&self) -> bool {
-        self.spare.is_none()
+    /// Whether there is a request for another attempt.
+    pub(super) fn can_repeat(&self) -> bool {
+        self.spare.is_some()
     }
 
-    pub(super) fn next(&mut self) -> Attempt<S, R> {
+    /// `last` tells that no attempt can follow, so that nothing needs to be copied for one.
+    ///
+    /// The copy for the next attempt is made before this one: whether there will be another is known
+    /// when this one has failed, and its error is still there to end the call with.
+    pub(super) fn next(&mut self, last: bool) -> Attempt<S, R> {
         if let Some((service, request)) = self.first.take() {
             return Attempt { service, request, is_ready: true };
         }
-        let (service, request) = self.spare.as_ref().expect("a call of one attempt is not retried");
-        let request = self.repeat.repeat(request);
-        let request = request.expect(
-            "`clone_request` copied this request before, and then gave `None` for the copy; \
-             it must decide for a request once",
-        );
-        Attempt { service: service.clone(), request, is_ready: false }
+        let (service, request) = self.spare.take().expect("asked for only if it can be repeated");
+        let copy = if last { None } else { self.repeat.repeat(&request) };
+        self.spare = copy.map(|copy| (service.clone(), copy));
+        Attempt { service, request, is_ready: false }
     }
 }
 

@@ -26,7 +26,8 @@ macro_rules! repeating {
         /// Copies requests by this function instead of by `Clone`; where it gives `None` the call
         /// has one attempt.
         ///
-        /// A request that was copied once is one of which the copies can be copied.
+        /// It is asked before an attempt, for the next one: a copy that it makes no copy of is the
+        /// last that is sent.
         #[must_use]
         pub fn clone_request<R>(self, copy: fn(&R) -> Option<R>) -> $layer<C, fn(&R) -> Option<R>> {
             $layer { repeat: copy, $($rest: self.$rest),* }

@@ -2,6 +2,7 @@ use std::{
     future::Future,
     mem,
     pin::Pin,
+    sync::atomic::{AtomicBool, Ordering},
     task::{Context, Poll},
 };
 
@@ -85,10 +86,6 @@ impl<S, C: Clone, K: Clone> Layer<S> for StackLayer<C, K> {
 
 /// A service behind a [`StackLayer`] or a [`RetryLayer`](super::RetryLayer).
 ///
-/// # Panics
-///
-/// Its futures panic when `clone_request` gave a copy of a request and then none of the copy.
-///
 /// # Cancel safety
 ///
 /// Dropping its futures gives back every permit; the circuit breaker records nothing.
@@ -130,10 +127,15 @@ where
         let ready = mem::replace(&mut self.inner, next);
         let stack = self.stack.clone();
         let mut attempts = Attempts::new(ready, request, self.repeat.clone(), stack.retries());
-        let mut rules = self.rules.rules();
-        if attempts.is_single() {
-            rules = rules.once();
-        }
-        Box::pin(async move { stack.call_by(&rules, || attempts.next().make()).await })
+        let rules = self.rules.rules();
+        Box::pin(async move {
+            let can_repeat = AtomicBool::new(true);
+            let attempt = |last| {
+                let attempt = attempts.next(last);
+                can_repeat.store(attempts.can_repeat(), Ordering::Relaxed);
+                attempt.make()
+            };
+            stack.call_while(&rules, attempt, || can_repeat.load(Ordering::Relaxed)).await
+        })
     }
 }
