@@ -1,4 +1,10 @@
 /// How a copy of a request is made for another attempt: [`ByClone`], or a function.
+#[diagnostic::on_unimplemented(
+    message = "`{R}` cannot be sent again: it is not `Clone`",
+    label = "of a `{R}` no copy can be made",
+    note = "`.clone_request(|_: &{R}| None)` makes one attempt; a function that returns `Some` where a \
+            copy can be made allows more"
+)]
 pub trait Repeat<R>: Clone {
     /// A copy of the request, or `None` when it can be sent only once.
     fn repeat(&self, request: &R) -> Option<R>;
@@ -8,6 +14,8 @@ pub trait Repeat<R>: Clone {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ByClone;
 
+// The bound that fails is no help: it is not the request's type that should change.
+#[diagnostic::do_not_recommend]
 impl<R: Clone> Repeat<R> for ByClone {
     fn repeat(&self, request: &R) -> Option<R> {
         Some(request.clone())
