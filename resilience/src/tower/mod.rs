@@ -48,6 +48,10 @@
 //! - **A call begins with `call`**, and goes to the very service that was polled ready. A stack's or
 //!   retry's further attempts, and a call that has to wait for a permission or a slot, use clones;
 //!   those of further attempts are made ready first, as part of the attempt.
+//! - **A call ends when its future does**, which for HTTP is with the head of the response: then a
+//!   bulkhead's slot is free, the time limit is met and the breaker has its outcome. A body that is
+//!   streamed afterwards is under none of them, and an error within it counts nowhere. Where bodies
+//!   are what takes the time, read them in a service within the layers (`http_body_util`'s `collect`).
 //! - **Dropping the future** at any point gives back what it holds; the breaker counts nothing.
 //! - **Repeating** needs a copy of the request: by `Clone`, or by `clone_request` for requests that
 //!   are not `Clone`. Without a copy there is one attempt.
