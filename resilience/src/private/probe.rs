@@ -5,7 +5,9 @@
 //! takes the first that holds for the type. This needs a method call, which an extension trait of the
 //! user's could catch: hence the name of the method.
 
-use std::{borrow::Cow, error::Error as StdError, marker::PhantomData, ops::Deref, rc::Rc, sync::Arc};
+use std::{
+    borrow::Cow, error::Error as StdError, marker::PhantomData, ops::Deref, rc::Rc, sync::Arc,
+};
 
 use super::Facts;
 use crate::{CallError, ErrorKind, chain::first_refusal, kind::kinds_of};

@@ -18,7 +18,10 @@ use crate::{CallError, Stack};
 /// Protects a service by a whole [`Stack`].
 ///
 /// By name it takes every pattern that has an instance of that name in the registry, each declared
-/// in the configuration or already in use, in the fixed order.
+/// in the configuration or already in use, in the fixed order. Which those are is looked up once, when
+/// the layer is made: a reload changes their settings here too, but a pattern that it declares for the
+/// name is in new layers only. Where a pattern is to be had later by a reload, declare it from the
+/// beginning with `enabled: false`.
 ///
 /// # Examples
 ///
@@ -132,7 +135,8 @@ where
             let can_repeat = AtomicBool::new(true);
             let attempt = |last| {
                 let attempt = attempts.next(last);
-                can_repeat.store(attempts.can_repeat(), Ordering::Relaxed);
+                // After the last one the retry ends by itself, and counts as it does everywhere.
+                can_repeat.store(last || attempts.can_repeat(), Ordering::Relaxed);
                 attempt.make()
             };
             stack.call_while(&rules, attempt, || can_repeat.load(Ordering::Relaxed)).await
