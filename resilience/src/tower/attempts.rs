@@ -4,22 +4,22 @@ use std::future::poll_fn;
 
 use tower_service::Service;
 
-use super::Repeat;
+use super::CloneRequest;
 
 /// A service and a request for each attempt.
 pub(super) struct Attempts<S, R, C> {
     first: Option<(S, R)>,
     /// What the attempt after this one sends.
     spare: Option<(S, R)>,
-    repeat: C,
+    copy: C,
 }
 
-impl<S: Clone, R, C: Repeat<R>> Attempts<S, R, C> {
+impl<S: Clone, R, C: CloneRequest<R>> Attempts<S, R, C> {
     /// `ready` is the service that was polled ready; without `again` the request is not copied.
-    pub(super) fn new(ready: S, request: R, repeat: C, again: bool) -> Self {
-        let copy = if again { repeat.repeat(&request) } else { None };
-        let spare = copy.map(|copy| (ready.clone(), copy));
-        Self { first: Some((ready, request)), spare, repeat }
+    pub(super) fn new(ready: S, request: R, copy: C, again: bool) -> Self {
+        let spare = if again { copy.clone_request(&request) } else { None };
+        let spare = spare.map(|request| (ready.clone(), request));
+        Self { first: Some((ready, request)), spare, copy }
     }
 
     /// Whether there is a request for another attempt.
@@ -36,8 +36,8 @@ impl<S: Clone, R, C: Repeat<R>> Attempts<S, R, C> {
             return Attempt { service, request, is_ready: true };
         }
         let (service, request) = self.spare.take().expect("asked for only if it can be repeated");
-        let copy = if last { None } else { self.repeat.repeat(&request) };
-        self.spare = copy.map(|copy| (service.clone(), copy));
+        let next = if last { None } else { self.copy.clone_request(&request) };
+        self.spare = next.map(|request| (service.clone(), request));
         Attempt { service, request, is_ready: false }
     }
 }

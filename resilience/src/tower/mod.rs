@@ -67,36 +67,36 @@
 //! is a `std::io::Error` or of a crate whose kinds are a feature of this one.
 
 mod attempts;
-mod breaker;
 mod bulkhead;
 mod by_name;
-mod classify;
+mod circuit_breaker;
+mod clone_request;
 mod grpc;
 mod http;
-mod limiter;
+mod rate_limiter;
 mod refusing;
-mod repeat;
 mod retry;
 mod stack;
-mod time;
+mod time_limiter;
+mod to_rules;
 mod turn;
 
-pub use breaker::{CircuitBreakerLayer, CircuitBreakerService};
 pub use bulkhead::{BulkheadLayer, BulkheadService};
-pub use classify::{Classify, NoRules};
+pub use circuit_breaker::{CircuitBreakerLayer, CircuitBreakerService};
+pub use clone_request::{ByClone, CloneRequest};
 pub use grpc::{RefusalsToGrpc, grpc_outcome, grpc_response};
 pub use http::{RefusalsToHttp, http_outcome, http_response};
-pub use limiter::{RateLimiterLayer, RateLimiterService};
+pub use rate_limiter::{RateLimiterLayer, RateLimiterService};
 pub use refusing::{Refuse, Refusing};
-pub use repeat::{ByClone, Repeat};
 pub use retry::RetryLayer;
 pub use stack::{StackLayer, StackService};
-pub use time::{TimeLimiterLayer, TimeLimiterService};
+pub use time_limiter::{TimeLimiterLayer, TimeLimiterService};
+pub use to_rules::{NoRules, ToRules};
 
 /// The futures that the services of single patterns return.
 pub mod future {
     pub use super::{
-        breaker::CircuitBreakerFuture, bulkhead::BulkheadFuture, limiter::RateLimiterFuture,
-        refusing::RefusingFuture, time::TimeLimiterFuture,
+        bulkhead::BulkheadFuture, circuit_breaker::CircuitBreakerFuture,
+        rate_limiter::RateLimiterFuture, refusing::RefusingFuture, time_limiter::TimeLimiterFuture,
     };
 }

@@ -10,8 +10,8 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 use super::{
-    ByClone, Classify, NoRules, Repeat, attempts::Attempts, by_name::constructors,
-    classify::judging, repeat::repeating,
+    ByClone, CloneRequest, NoRules, ToRules, attempts::Attempts, by_name::constructors,
+    clone_request::repeating, to_rules::judging,
 };
 use crate::{CallError, Stack};
 
@@ -62,7 +62,7 @@ use crate::{CallError, Stack};
 pub struct StackLayer<C = NoRules, K = ByClone> {
     instance: Stack,
     rules: C,
-    repeat: K,
+    copy: K,
 }
 
 impl StackLayer {
@@ -70,12 +70,12 @@ impl StackLayer {
         Stack,
         "the stack",
         "And when no pattern has an instance of this name: nothing would be protected.";
-        rules: NoRules, repeat: ByClone
+        rules: NoRules, copy: ByClone
     );
 }
 
 impl<C, K> StackLayer<C, K> {
-    judging!(StackLayer<K>; instance, repeat);
+    judging!(StackLayer<K>; instance, copy);
     repeating!(StackLayer; instance, rules);
 }
 
@@ -83,7 +83,7 @@ impl<S, C: Clone, K: Clone> Layer<S> for StackLayer<C, K> {
     type Service = StackService<S, C, K>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        StackService::new(inner, self.instance.clone(), self.rules.clone(), self.repeat.clone())
+        StackService::new(inner, self.instance.clone(), self.rules.clone(), self.copy.clone())
     }
 }
 
@@ -97,12 +97,12 @@ pub struct StackService<S, C = NoRules, K = ByClone> {
     inner: S,
     stack: Stack,
     rules: C,
-    repeat: K,
+    copy: K,
 }
 
 impl<S, C, K> StackService<S, C, K> {
-    pub(super) fn new(inner: S, stack: Stack, rules: C, repeat: K) -> Self {
-        Self { inner, stack, rules, repeat }
+    pub(super) fn new(inner: S, stack: Stack, rules: C, copy: K) -> Self {
+        Self { inner, stack, rules, copy }
     }
 }
 
@@ -112,8 +112,8 @@ where
     S::Response: Send + 'static,
     S::Error: Send + 'static,
     S::Future: Send,
-    C: Classify<S::Response, S::Error>,
-    K: Repeat<R> + Send + 'static,
+    C: ToRules<S::Response, S::Error>,
+    K: CloneRequest<R> + Send + 'static,
     R: Send + 'static,
 {
     type Response = S::Response;
@@ -129,8 +129,8 @@ where
         let next = self.inner.clone();
         let ready = mem::replace(&mut self.inner, next);
         let stack = self.stack.clone();
-        let mut attempts = Attempts::new(ready, request, self.repeat.clone(), stack.retries());
-        let rules = self.rules.rules();
+        let mut attempts = Attempts::new(ready, request, self.copy.clone(), stack.retries());
+        let rules = self.rules.to_rules();
         Box::pin(async move {
             let can_repeat = AtomicBool::new(true);
             let attempt = |last| {

@@ -5,9 +5,9 @@
     note = "`.clone_request(|_: &{R}| None)` makes one attempt; a function that returns `Some` where a \
             copy can be made allows more"
 )]
-pub trait Repeat<R>: Clone {
+pub trait CloneRequest<R>: Clone {
     /// A copy of the request, or `None` when it can be sent only once.
-    fn repeat(&self, request: &R) -> Option<R>;
+    fn clone_request(&self, request: &R) -> Option<R>;
 }
 
 /// Copies requests by `Clone`.
@@ -16,19 +16,19 @@ pub struct ByClone;
 
 // The bound that fails is no help: it is not the request's type that should change.
 #[diagnostic::do_not_recommend]
-impl<R: Clone> Repeat<R> for ByClone {
-    fn repeat(&self, request: &R) -> Option<R> {
+impl<R: Clone> CloneRequest<R> for ByClone {
+    fn clone_request(&self, request: &R) -> Option<R> {
         Some(request.clone())
     }
 }
 
-impl<R> Repeat<R> for fn(&R) -> Option<R> {
-    fn repeat(&self, request: &R) -> Option<R> {
+impl<R> CloneRequest<R> for fn(&R) -> Option<R> {
+    fn clone_request(&self, request: &R) -> Option<R> {
         self(request)
     }
 }
 
-/// The way to change the field `repeat` of a layer; `$rest` are its other fields.
+/// The way to change the field `copy` of a layer; `$rest` are its other fields.
 macro_rules! repeating {
     ($layer:ident; $($rest:ident),*) => {
         /// Copies requests by this function instead of by `Clone`; where it gives `None` the call
@@ -38,7 +38,7 @@ macro_rules! repeating {
         /// last that is sent.
         #[must_use]
         pub fn clone_request<R>(self, copy: fn(&R) -> Option<R>) -> $layer<C, fn(&R) -> Option<R>> {
-            $layer { repeat: copy, $($rest: self.$rest),* }
+            $layer { copy, $($rest: self.$rest),* }
         }
     };
 }
