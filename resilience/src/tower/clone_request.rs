@@ -1,11 +1,13 @@
-/// How a copy of a request is made for another attempt: [`ByClone`], or a function.
+use crate::sealed::Sealed;
+
+/// How a copy of a request is made for another attempt: [`ByClone`], or a function; sealed.
 #[diagnostic::on_unimplemented(
     message = "`{R}` cannot be sent again: it is not `Clone`",
     label = "of a `{R}` no copy can be made",
     note = "`.clone_request(|_: &{R}| None)` makes one attempt; a function that returns `Some` where a \
             copy can be made allows more"
 )]
-pub trait CloneRequest<R>: Clone {
+pub trait CloneRequest<R>: Clone + Sealed<R> {
     /// A copy of the request, or `None` when it can be sent only once.
     fn clone_request(&self, request: &R) -> Option<R>;
 }
@@ -14,6 +16,8 @@ pub trait CloneRequest<R>: Clone {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ByClone;
 
+impl<R: Clone> Sealed<R> for ByClone {}
+
 // The bound that fails is no help: it is not the request's type that should change.
 #[diagnostic::do_not_recommend]
 impl<R: Clone> CloneRequest<R> for ByClone {
@@ -21,6 +25,8 @@ impl<R: Clone> CloneRequest<R> for ByClone {
         Some(request.clone())
     }
 }
+
+impl<R> Sealed<R> for fn(&R) -> Option<R> {}
 
 impl<R> CloneRequest<R> for fn(&R) -> Option<R> {
     fn clone_request(&self, request: &R) -> Option<R> {

@@ -7,7 +7,7 @@ use http::{
 use tower_layer::Layer;
 
 use super::{Refuse, Refusing};
-use crate::{Error, Outcome};
+use crate::{Error, Outcome, sealed::Sealed};
 
 /// Turns refusals of the layers below into responses; errors of the service stay errors.
 ///
@@ -45,6 +45,8 @@ impl<S> Layer<S> for RefusalsToHttp {
         Refusing::new(inner)
     }
 }
+
+impl<B: From<&'static str>> Sealed<Response<B>> for RefusalsToHttp {}
 
 impl<B: From<&'static str>> Refuse<Response<B>> for RefusalsToHttp {
     fn response(refusal: &Error) -> Response<B> {

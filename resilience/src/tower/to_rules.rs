@@ -1,7 +1,7 @@
-use crate::Rules;
+use crate::{Rules, sealed::Sealed};
 
-/// How a layer judges what its service answers: [`NoRules`] or [`Rules`].
-pub trait ToRules<T, E>: Clone {
+/// How a layer judges what its service answers: [`NoRules`] or [`Rules`]; sealed.
+pub trait ToRules<T, E>: Clone + Sealed<(T, E)> {
     /// The rules for this response and this error.
     fn to_rules(&self) -> Rules<T, E>;
 }
@@ -10,11 +10,15 @@ pub trait ToRules<T, E>: Clone {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoRules;
 
+impl<T, E> Sealed<(T, E)> for NoRules {}
+
 impl<T, E> ToRules<T, E> for NoRules {
     fn to_rules(&self) -> Rules<T, E> {
         Rules::new()
     }
 }
+
+impl<T, E> Sealed<(T, E)> for Rules<T, E> {}
 
 impl<T, E> ToRules<T, E> for Rules<T, E> {
     fn to_rules(&self) -> Rules<T, E> {
