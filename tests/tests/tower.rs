@@ -486,10 +486,10 @@ fn a_layer_by_name_follows_reloads_of_the_patterns_that_it_found() {
         now(layer.layer(service_fn(|_: u32| ready(Err::<u32, _>("down")))).oneshot(0))
     };
     assert_eq!(call(&layer), Err(CallError::Inner("down")));
-    let later = "
+    let reloaded = "
         bulkhead.instances.stock: { max_concurrent_calls: 0 }
         retry.instances.stock: { max_attempts: 2, wait_duration: 0ms }";
-    registry.reload(config(later)).unwrap();
+    registry.reload(config(reloaded)).unwrap();
     let retry = registry.retry("stock");
     assert!(matches!(call(&layer), Err(CallError::Resilience(Error::BulkheadFull(_)))));
     assert_eq!(retry.metrics().total_calls, 0, "a layer of before");
