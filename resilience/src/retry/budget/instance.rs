@@ -167,7 +167,7 @@ mod tests {
         let budget = budget(1);
         assert!(budget.withdraw());
         budget.reconfigure(config(2));
-        assert_eq!(budget.config(), config(2));
+        assert_eq!(*budget.config(), config(2));
         let metrics = budget.metrics();
         assert_eq!((metrics.retries, metrics.available), (1, 19));
     }
