@@ -21,7 +21,7 @@ pub enum Pattern {
 
 impl Pattern {
     /// Every pattern, outermost first in the order in which they are composed.
-    pub const ALL: [Pattern; 6] = [
+    pub const ALL: &[Pattern] = &[
         Pattern::Retry,
         Pattern::CircuitBreaker,
         Pattern::RateLimiter,
@@ -55,7 +55,7 @@ impl Pattern {
 
     /// The pattern whose section is written `text`, in any case and with or without separators.
     pub fn from_section(text: &str) -> Option<Pattern> {
-        Pattern::ALL.into_iter().find(|pattern| same_name(pattern.section(), text))
+        Pattern::ALL.iter().copied().find(|pattern| same_name(pattern.section(), text))
     }
 
     /// The keys of the pattern, in the order of the reference documentation.

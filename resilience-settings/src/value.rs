@@ -2,6 +2,7 @@ use std::{fmt, sync::Arc, time::Duration};
 
 /// A setting's value once it has been read and checked.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Value {
     /// A truth value.
     Bool(bool),

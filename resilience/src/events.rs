@@ -12,9 +12,12 @@ use std::{
 
 use futures_core::Stream;
 
-use crate::sync::{
-    Mutex,
-    atomic::{AtomicBool, Ordering},
+use crate::{
+    sealed::SealedEvent,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 /// The longest text that [`Events::recent`] keeps of one event, in bytes.
@@ -26,8 +29,8 @@ const STREAM_CAPACITY: usize = 1024;
 /// How many events wait for slow listeners before the oldest is lost.
 const PENDING_CAPACITY: usize = 4096;
 
-/// What every event of every pattern tells.
-pub trait Event: Clone + fmt::Display + Send + Sync + 'static {
+/// What every event of every pattern tells; sealed.
+pub trait Event: SealedEvent + Clone + fmt::Display + Send + Sync + 'static {
     /// Resilience4j's name of the event type, such as `STATE_TRANSITION`.
     fn type_name(&self) -> &'static str;
 
@@ -49,8 +52,8 @@ pub trait Event: Clone + fmt::Display + Send + Sync + 'static {
     }
 }
 
-/// What kinds of events a pattern has.
-pub trait EventKind: Clone + Send + Sync + 'static {
+/// What kinds of events a pattern has; sealed.
+pub trait EventKind: SealedEvent + Clone + Send + Sync + 'static {
     /// The name of the pattern, as Resilience4j's texts have it.
     const PATTERN: &'static str;
 
@@ -118,6 +121,8 @@ impl<K: fmt::Debug> fmt::Debug for InstanceEvent<K> {
             .finish_non_exhaustive()
     }
 }
+
+impl<K: EventKind> SealedEvent for InstanceEvent<K> {}
 
 impl<K: EventKind> Event for InstanceEvent<K> {
     fn type_name(&self) -> &'static str {
@@ -599,6 +604,8 @@ mod tests {
             write!(f, "tick {}", self.0)
         }
     }
+
+    impl SealedEvent for Tick {}
 
     impl Event for Tick {
         fn type_name(&self) -> &'static str {

@@ -28,6 +28,7 @@ pub mod rate_limiter;
 mod registry;
 pub mod retry;
 mod rules;
+mod sealed;
 pub mod stack;
 mod sync;
 #[cfg(test)]

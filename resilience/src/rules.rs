@@ -10,12 +10,41 @@ use crate::{
 };
 
 /// What is known of a business error beyond its type.
+///
+/// # Examples
+///
+/// ```
+/// use resilience::{Facts, Rules};
+///
+/// enum Failed { Declined, Unreachable }
+///
+/// let rules = Rules::<(), Failed>::new().facts(|error| match error {
+///     Failed::Declined => Facts::new(&["declined", "http_4xx"]),
+///     Failed::Unreachable => Facts::new(&["connect", "io"]),
+/// });
+/// # let _ = rules;
+/// ```
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Facts<'e> {
     /// The kinds of the error, its own first.
     pub kinds: &'static [&'static str],
     /// The refusal of a nested protected call that travels inside the error.
     pub refusal: Option<Cow<'e, Error>>,
+}
+
+impl<'e> Facts<'e> {
+    /// The facts of an error of these kinds, its own first, without a refusal inside.
+    pub const fn new(kinds: &'static [&'static str]) -> Self {
+        Self { kinds, refusal: None }
+    }
+
+    /// The same of an error with this refusal inside, if there is one.
+    #[must_use]
+    pub fn with_refusal(mut self, refusal: Option<Cow<'e, Error>>) -> Self {
+        self.refusal = refusal;
+        self
+    }
 }
 
 /// Which outcomes count as failures, and which are worth another attempt.
@@ -175,6 +204,11 @@ impl<T, E> Rules<T, E> {
         self
     }
 
+    /// The same, or of [`once`](Self::once) where the call can have no other attempt.
+    pub(crate) fn while_repeatable(&self, can_repeat: bool) -> Self {
+        Self { once: self.once || !can_repeat, ..*self }
+    }
+
     /// Takes the kinds of errors from their [`ErrorKind`] implementation.
     #[must_use]
     pub fn kinds(self) -> Self
@@ -324,6 +358,22 @@ mod tests {
                 Failed::Nested(error) => Some(Cow::Borrowed(error)),
                 _ => None,
             }
+        }
+    }
+
+    #[test]
+    fn facts_by_hand_are_those_of_the_trait() {
+        let refusal = Error::from(BulkheadFull::new("b".into()));
+        let by_hand: fn(&Failed) -> Facts<'_> = |error| match error {
+            Failed::Nested(refusal) => {
+                Facts::new(refusal.kinds()).with_refusal(Some(Cow::Borrowed(refusal)))
+            }
+            other => Facts::new(other.kinds()),
+        };
+        for error in [Failed::Io, Failed::Declined, Failed::Nested(refusal)] {
+            let facts = by_hand(&error);
+            assert_eq!(facts.kinds, error.kinds());
+            assert_eq!(facts.refusal, error.refusal());
         }
     }
 

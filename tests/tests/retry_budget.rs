@@ -333,7 +333,7 @@ fn a_budget_is_declared_in_every_format_and_found_in_any_spelling() {
         let registry = Resilience::from_config(config).unwrap();
         let budgets = registry.retry_budgets();
         assert_eq!(budgets.len(), 1, "{format:?}");
-        assert_eq!(budgets[0].config(), half, "{format:?}");
+        assert_eq!(*budgets[0].config(), half, "{format:?}");
         assert_eq!(registry.find_retry_budget("BACKEND").as_ref(), Some(&budgets[0]));
         let call = pin!(async {
             let _: Outcome = registry.retry("a").call(|| async { Ok(1) }).await;
@@ -421,7 +421,7 @@ bulkhead:
 #[test]
 fn a_budget_that_only_code_names_works_on_defaults_and_is_warned_about() {
     let registry = Resilience::from_config(load("retry.budgets.backend: {}").unwrap()).unwrap();
-    assert_eq!(registry.retry_budget("bakend").config(), RetryBudgetConfig::default());
+    assert_eq!(*registry.retry_budget("bakend").config(), RetryBudgetConfig::default());
     assert_eq!(registry.retry_budget("Bakend"), registry.retry_budget("bakend"));
     assert_eq!(
         registry.warnings(),

@@ -148,15 +148,15 @@ async fn a_stack_keeps_its_instances_when_their_names_are_removed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn permits_are_those_of_the_limiter_before_them() {
+async fn permits_are_those_of_one_limiter() {
     let registry = registry();
     let limiter = registry.rate_limiter("quote");
     let other = RateLimiter::new("other", (*limiter.config()).clone());
     let stack =
-        registry.stack().rate_limiter("quote").permits(3).rate_limiter(other.clone()).build();
+        registry.stack().rate_limiter_permits("quote", 3).rate_limiter(other.clone()).build();
     let _: Outcome = stack.call(|| async { Ok(1) }).await;
     assert_eq!((limiter.available_permissions(), other.available_permissions()), (10 - 3, 10 - 1));
-    let fixed = registry.stack().rate_limiter("quote").permits(2).build();
+    let fixed = registry.stack().rate_limiter_permits("quote", 2).build();
     let _: Outcome = fixed.call(|| async { Ok(1) }).await;
     assert_eq!(limiter.available_permissions(), 7 - 2);
 }
@@ -234,17 +234,10 @@ fn every_pattern_may_come_but_once_by_the_same_instance_and_often_by_others() {
 }
 
 #[test]
-#[should_panic(expected = "put it after one")]
-fn permits_without_a_limiter_before_them_are_refused() {
-    let _ = Stack::builder().retry(retry(1)).permits(2);
-}
-
-#[test]
 #[should_panic(expected = "from 1")]
 fn a_call_takes_at_least_one_permission() {
     let _ = Stack::builder()
-        .rate_limiter(RateLimiter::new("l", RateLimiterConfig::default()))
-        .permits(0);
+        .rate_limiter_permits(RateLimiter::new("l", RateLimiterConfig::default()), 0);
 }
 
 #[tokio::test(start_paused = true)]

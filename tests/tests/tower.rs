@@ -241,6 +241,10 @@ fn further_attempts_go_to_clones_that_were_made_ready() {
     let service = RetryLayer::new(five.retry.clone()).layer(Strict::new());
     assert_eq!(now(service.oneshot(2)), Ok(2));
     assert_eq!(five.retry.metrics().successful_with_retry, 1);
+    let bad = |_: &u32| Outcome::Failure;
+    let service = RetryLayer::new(five.retry.clone()).classify(bad).layer(Strict::new());
+    assert_eq!(now(service.oneshot(0)), Ok(2));
+    assert_eq!(five.retry.metrics().failed_with_retry, 1);
 }
 
 #[test]
@@ -350,6 +354,33 @@ fn a_request_that_has_no_copy_is_sent_once_even_when_it_times_out() {
 }
 
 #[test]
+fn a_request_that_has_no_further_copy_ends_with_the_last_error() {
+    /// How often it can still be copied.
+    struct Copies(u32);
+    let five = Five::new();
+    let stacks = [
+        Stack::builder().retry(five.retry.clone()).build(),
+        // In an order other than the fixed one, too.
+        Stack::builder().bulkhead(five.bulkhead.clone()).retry(five.retry.clone()).build(),
+    ];
+    for stack in stacks {
+        let sent = Arc::new(AtomicU32::new(0));
+        let counter = Arc::clone(&sent);
+        let failing = service_fn(move |_: Copies| {
+            ready(Err::<u32, _>(counter.fetch_add(1, Ordering::Relaxed)))
+        });
+        let layer = StackLayer::new(stack)
+            .clone_request(|request: &Copies| request.0.checked_sub(1).map(Copies));
+        let service = layer.layer(failing);
+        assert_eq!(now(service.clone().oneshot(Copies(1))), Err(CallError::Inner(1)));
+        assert_eq!(sent.load(Ordering::Relaxed), 2);
+        now(service.oneshot(Copies(9))).unwrap_err();
+        assert_eq!(sent.load(Ordering::Relaxed), 5, "three attempts at most");
+        five.assert_idle();
+    }
+}
+
+#[test]
 fn a_dropped_call_gives_back_what_it_holds_and_counts_as_nothing() {
     let five = Five::new();
     let hang = || service_fn(|_: u32| pending::<Result<u32, &'static str>>());
@@ -439,6 +470,31 @@ fn named_layers_use_the_registry_of_the_scope_they_are_made_in() {
     let layer = registry.scope_sync(|| CircuitBreakerLayer::named("search"));
     now(layer.layer(service_fn(|_: u32| ready(Err::<u32, _>(())))).oneshot(1)).unwrap_err();
     assert_eq!(registry.circuit_breaker("search").metrics().failed_calls, 1);
+}
+
+#[test]
+fn a_layer_by_name_follows_reloads_of_the_patterns_that_it_found() {
+    let config = |text: &str| {
+        Config::builder().env(false).text(text, Format::Yaml).load().expect("a configuration")
+    };
+    let registry = Resilience::from_config(config(
+        "bulkhead.instances.stock: { enabled: false, max_concurrent_calls: 0 }",
+    ))
+    .unwrap();
+    let layer = StackLayer::from_registry(&registry, "stock");
+    let call = |layer: &StackLayer| {
+        now(layer.layer(service_fn(|_: u32| ready(Err::<u32, _>("down")))).oneshot(0))
+    };
+    assert_eq!(call(&layer), Err(CallError::Inner("down")));
+    let reloaded = "
+        bulkhead.instances.stock: { max_concurrent_calls: 0 }
+        retry.instances.stock: { max_attempts: 2, wait_duration: 0ms }";
+    registry.reload(config(reloaded)).unwrap();
+    let retry = registry.retry("stock");
+    assert!(matches!(call(&layer), Err(CallError::Resilience(Error::BulkheadFull(_)))));
+    assert_eq!(retry.metrics().total_calls, 0, "a layer of before");
+    call(&StackLayer::from_registry(&registry, "stock")).unwrap_err();
+    assert_eq!(retry.metrics().total_calls, 2);
 }
 
 #[test]

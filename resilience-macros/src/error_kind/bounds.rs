@@ -38,11 +38,13 @@ struct Found<'a> {
 
 impl<'a> Visit<'a> for Found<'a> {
     fn visit_type_path(&mut self, ty: &'a TypePath) {
-        // What is inside of itself asks for nothing new.
-        if ty.path.segments.last().is_some_and(|last| last.ident == *self.own) {
+        let segments = &ty.path.segments;
+        // What is inside of itself asks for nothing new. A longer path may be of another type of this
+        // name; what it asks for then does no harm if it is the same after all.
+        if segments.len() == 1 && segments[0].ident == *self.own {
             return;
         }
-        let first = ty.path.segments.first().map(|segment| segment.ident.to_string());
+        let first = segments.first().map(|segment| segment.ident.to_string());
         let of_parameter = first.is_some_and(|first| self.parameters.contains(&first));
         if ty.qself.is_some() || of_parameter {
             if self.seen.insert(ty.to_token_stream().to_string()) {

@@ -84,6 +84,6 @@ fn value(setting: &Inline) -> TokenStream {
             let texts = texts.iter();
             quote!(Texts(&[#(#texts),*]))
         }
-        Value::Counts(_) => unreachable!("no literal is read as counts per kind"),
+        other => unreachable!("no literal is read as {other:?}"),
     }
 }

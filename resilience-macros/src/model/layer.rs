@@ -192,7 +192,7 @@ impl Layer {
 
     /// The other attributes that have a key.
     fn elsewhere(&self, written: &str) -> Vec<&'static str> {
-        let others = Pattern::ALL.into_iter().filter(|other| *other != self.pattern);
+        let others = Pattern::ALL.iter().copied().filter(|other| *other != self.pattern);
         let owners = others.filter(|other| {
             let settings = other.keys().iter().map(|key| key.name);
             settings.chain(own(*other).iter().map(|(name, _)| *name)).any(|name| name == written)

@@ -29,7 +29,7 @@ impl Written {
 /// The pattern whose attribute this is, by the last segment of its path.
 pub(crate) fn pattern_of(meta: &Meta) -> Option<Pattern> {
     let last = &meta.path().segments.last()?.ident;
-    Pattern::ALL.into_iter().find(|pattern| last == pattern.attribute())
+    Pattern::ALL.iter().copied().find(|pattern| last == pattern.attribute())
 }
 
 /// Whether this is the mark that an expansion leaves below all other attributes.

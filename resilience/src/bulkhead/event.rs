@@ -1,6 +1,9 @@
 use std::fmt;
 
-use crate::events::{EventKind, InstanceEvent};
+use crate::{
+    events::{EventKind, InstanceEvent},
+    sealed::SealedEvent,
+};
 
 /// Something that happened at a [`Bulkhead`](super::Bulkhead) or a
 /// [`ThreadPoolBulkhead`](crate::ThreadPoolBulkhead).
@@ -18,6 +21,8 @@ pub enum BulkheadEventKind {
     /// A call that was permitted has ended, however it did: `CALL_FINISHED`.
     CallFinished,
 }
+
+impl SealedEvent for BulkheadEventKind {}
 
 impl EventKind for BulkheadEventKind {
     const PATTERN: &'static str = "Bulkhead";

@@ -1,7 +1,10 @@
 use std::{fmt, time::Duration};
 
 use super::{State, engine::Effect};
-use crate::events::{EventKind, InstanceEvent};
+use crate::{
+    events::{EventKind, InstanceEvent},
+    sealed::SealedEvent,
+};
 
 /// Something that happened at a [`CircuitBreaker`](super::CircuitBreaker).
 pub type CircuitBreakerEvent = InstanceEvent<CircuitBreakerEventKind>;
@@ -88,6 +91,8 @@ impl CircuitBreakerEventKind {
         }
     }
 }
+
+impl SealedEvent for CircuitBreakerEventKind {}
 
 impl EventKind for CircuitBreakerEventKind {
     const PATTERN: &'static str = "CircuitBreaker";

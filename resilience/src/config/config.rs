@@ -150,7 +150,7 @@ impl Config {
     /// Arguments of attributes are not in it: they belong to the code, not to the configuration.
     pub fn effective(&self) -> Vec<(String, Value, Origin)> {
         let mut effective = Vec::new();
-        for pattern in Pattern::ALL {
+        for &pattern in Pattern::ALL {
             for entry in self.entries(pattern) {
                 let settings = self.resolved(pattern, &entry.name);
                 effective.extend(settings.under(&instance_path(pattern, &entry.name)));

@@ -151,7 +151,8 @@ fn folded(text: &str) -> String {
 /// Finds what a variable, folded and without prefix, is about.
 fn find(tree: &Tree, hints: &Hints, rest: &str) -> Found {
     let pattern = Pattern::ALL
-        .into_iter()
+        .iter()
+        .copied()
         .find_map(|pattern| Some((pattern, rest.strip_prefix(&folded(pattern.section()))?)));
     let Some((pattern, rest)) = pattern else {
         let head: String = rest.chars().take(40).collect();

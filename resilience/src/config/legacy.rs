@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn every_successor_is_a_key_of_its_pattern() {
-        for pattern in Pattern::ALL {
+        for &pattern in Pattern::ALL {
             for table in
                 [CIRCUIT_BREAKER, RETRY, RATE_LIMITER, TIME_LIMITER, BULKHEAD, THREAD_POOL_BULKHEAD]
             {

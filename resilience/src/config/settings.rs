@@ -78,7 +78,7 @@ impl Settings {
     pub(crate) fn defaults(pattern: Pattern) -> Self {
         // Every instance starts from them; reading the tables costs more than all the rest.
         static OF_PATTERNS: LazyLock<HashMap<Pattern, Settings>> = LazyLock::new(|| {
-            Pattern::ALL.into_iter().map(|pattern| (pattern, Settings::built_in(pattern))).collect()
+            Pattern::ALL.iter().map(|pattern| (*pattern, Settings::built_in(*pattern))).collect()
         });
         OF_PATTERNS[&pattern].clone()
     }

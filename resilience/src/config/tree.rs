@@ -110,7 +110,7 @@ impl Tree {
 
     /// The patterns that have a section, outermost first.
     pub(crate) fn patterns(&self) -> impl Iterator<Item = (Pattern, &Section)> {
-        Pattern::ALL.into_iter().filter_map(|pattern| Some((pattern, self.section(pattern)?)))
+        Pattern::ALL.iter().copied().filter_map(|pattern| Some((pattern, self.section(pattern)?)))
     }
 
     /// The same to be changed, in an order that is always the same.

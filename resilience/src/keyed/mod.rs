@@ -57,7 +57,7 @@
 //! once as a warning. The next look-up of the key tries again.
 
 mod api;
-mod key;
+pub(crate) mod key;
 mod keys;
 mod map;
 mod metrics;
@@ -70,8 +70,7 @@ mod text;
 pub use key::Key;
 pub use metrics::KeyedMetrics;
 
-#[doc(hidden)]
-pub use key::as_display;
-
 pub(crate) use keys::{Keys, Member, clear, instance_of};
 pub(crate) use settings::KeySettings;
+
+use key::as_display;

@@ -11,7 +11,7 @@ mod table;
 #[cfg(feature = "tonic")]
 mod tonic;
 
-use std::{borrow::Cow, convert::Infallible, sync::Arc};
+use std::{borrow::Cow, convert::Infallible, rc::Rc, sync::Arc};
 
 use crate::{
     BulkheadFull, CallError, CallNotPermitted, Error, MaxRetriesExceeded, RequestNotPermitted,
@@ -36,7 +36,7 @@ pub(crate) use known::kinds_of;
 /// | `tonic::Status`, feature `tonic` | its code: `unavailable`, `not_found`, …; `deadline_exceeded` is also `timeout`, and `unavailable` also `connect` and `io` where no connection could be made |
 /// | `sqlx::Error`, feature `sqlx` | `unique_violation` and its like, which are `constraint_violation`; these and all other answers of the database are `database`; `pool_timed_out` (also `timeout`), `pool_closed`, `row_not_found`, `tls` (also `io`), `protocol`, `decode`, `encode`, `configuration`, `driver`, `worker_crashed`, `begin_failed`; those of the `std::io::Error` inside |
 /// | `dyn std::error::Error` | those of the error behind it, if it is one of the above |
-/// | `Box`, `Arc`, `Option`, [`CallError`] | those of what is inside |
+/// | a reference, `Box`, `Rc`, `Arc`, `Option`, [`CallError`] | those of what is inside |
 ///
 /// # Examples
 ///
@@ -146,8 +146,8 @@ impl<E: ErrorKind> ErrorKind for CallError<E> {
 }
 
 macro_rules! pointers {
-    ($($pointer:ident),*) => {$(
-        impl<E: ErrorKind + ?Sized> ErrorKind for $pointer<E> {
+    ($($pointer:ty),*) => {$(
+        impl<E: ErrorKind + ?Sized> ErrorKind for $pointer {
             fn kinds(&self) -> &'static [&'static str] {
                 (**self).kinds()
             }
@@ -159,7 +159,7 @@ macro_rules! pointers {
     )*};
 }
 
-pointers!(Box, Arc);
+pointers!(&E, Box<E>, Rc<E>, Arc<E>);
 
 /// An error that may be missing is of no kind then.
 impl<E: ErrorKind> ErrorKind for Option<E> {

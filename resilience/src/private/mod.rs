@@ -32,11 +32,11 @@ pub use self::{
 };
 pub use crate::{
     error::CallError,
-    keyed::as_display,
+    keyed::key::as_display,
     kind::DeclaredKinds,
     registry::{CallSite, InlineValue, LayerSpec, RegisteredSite, SiteSpec},
     rules::{Facts, Rules},
-    stack::Pass,
+    stack::pass::Pass,
 };
 
 /// Registers a call site, so that the check at start knows it.

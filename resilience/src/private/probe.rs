@@ -5,7 +5,9 @@
 //! takes the first that holds for the type. This needs a method call, which an extension trait of the
 //! user's could catch: hence the name of the method.
 
-use std::{borrow::Cow, error::Error as StdError, marker::PhantomData, ops::Deref, sync::Arc};
+use std::{
+    borrow::Cow, error::Error as StdError, marker::PhantomData, ops::Deref, rc::Rc, sync::Arc,
+};
 
 use super::Facts;
 use crate::{CallError, ErrorKind, chain::first_refusal, kind::kinds_of};
@@ -144,17 +146,17 @@ impl<E> Carrier for CallError<E> {
     }
 }
 
-impl<C: Carrier> Carrier for Box<C> {
-    fn facts(&self) -> Facts<'_> {
-        C::facts(self)
-    }
+macro_rules! pointers {
+    ($($pointer:ty),*) => {$(
+        impl<C: Carrier> Carrier for $pointer {
+            fn facts(&self) -> Facts<'_> {
+                C::facts(self)
+            }
+        }
+    )*};
 }
 
-impl<C: Carrier> Carrier for Arc<C> {
-    fn facts(&self) -> Facts<'_> {
-        C::facts(self)
-    }
-}
+pointers!(&C, Box<C>, Rc<C>, Arc<C>);
 
 /// The trait objects that error pointers point to.
 pub trait DynError {
@@ -318,7 +320,10 @@ mod tests {
         assert_found!(CallError<Boxed>, refusal().into());
         assert_found!(CallError<Boxed>, CallError::Inner(Box::new(refusal())));
         assert_found!(Box<CallError<u8>>, Box::new(refusal().into()));
+        assert_found!(Rc<CallError<u8>>, Rc::new(refusal().into()));
         assert_found!(Arc<CallError<Boxed>>, Arc::new(refusal().into()));
+        let call_error = CallError::<u8>::from(refusal());
+        assert_found!(&CallError<u8>, &call_error);
     }
 
     #[test]

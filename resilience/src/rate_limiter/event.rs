@@ -1,6 +1,9 @@
 use std::fmt;
 
-use crate::events::{EventKind, InstanceEvent};
+use crate::{
+    events::{EventKind, InstanceEvent},
+    sealed::SealedEvent,
+};
 
 /// Something that happened at a [`RateLimiter`](super::RateLimiter).
 pub type RateLimiterEvent = InstanceEvent<RateLimiterEventKind>;
@@ -26,6 +29,8 @@ pub enum RateLimiterEventKind {
         available: i64,
     },
 }
+
+impl SealedEvent for RateLimiterEventKind {}
 
 impl EventKind for RateLimiterEventKind {
     const PATTERN: &'static str = "RateLimiter";

@@ -400,7 +400,7 @@ fn unused(config: &Config, sites: &[&'static SiteSpec], findings: &mut Findings)
         .flat_map(|site| site.layers)
         .map(|layer| (layer.pattern, canonical(layer.name)))
         .collect();
-    for pattern in Pattern::ALL {
+    for &pattern in Pattern::ALL {
         for name in config.instances(pattern) {
             if !used.contains(&(pattern, canonical(name))) {
                 let text =

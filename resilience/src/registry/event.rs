@@ -2,7 +2,7 @@ use std::{fmt, sync::Arc};
 
 use resilience_settings::Pattern;
 
-use crate::{config::one_line, events::Event};
+use crate::{config::one_line, events::Event, sealed::SealedEvent};
 
 /// Something that happened at a registry.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +44,8 @@ pub enum RegistryEventKind {
         error: Arc<str>,
     },
 }
+
+impl SealedEvent for RegistryEvent {}
 
 impl Event for RegistryEvent {
     fn type_name(&self) -> &'static str {

@@ -25,7 +25,7 @@ impl InForce {
     /// The same under another configuration.
     pub(super) fn under(&self, loaded: Config) -> Self {
         let mut once_declared = self.once_declared.clone();
-        for pattern in Pattern::ALL {
+        for &pattern in Pattern::ALL {
             once_declared.extend(self.loaded.instances(pattern).map(|n| (pattern, canonical(n))));
         }
         Self::new(loaded, self.switches.clone(), once_declared)

@@ -218,7 +218,7 @@ impl Resilience {
     pub fn effective_config(&self) -> Vec<(String, Value, Origin)> {
         let config = self.config();
         let mut effective = Vec::new();
-        for pattern in Pattern::ALL {
+        for &pattern in Pattern::ALL {
             for name in self.inner.names(pattern, &config) {
                 let Ok(settings) = resolve(&config, pattern, &name) else { continue };
                 effective.extend(settings.under(&instance_path(pattern, &name)));

@@ -1,6 +1,9 @@
 use std::{fmt, time::Duration};
 
-use crate::events::{EventKind, InstanceEvent};
+use crate::{
+    events::{EventKind, InstanceEvent},
+    sealed::SealedEvent,
+};
 
 /// Something that happened at a [`Retry`](super::Retry).
 pub type RetryEvent = InstanceEvent<RetryEventKind>;
@@ -42,6 +45,8 @@ pub enum RetryEventKind {
         error: Option<&'static str>,
     },
 }
+
+impl SealedEvent for RetryEventKind {}
 
 impl EventKind for RetryEventKind {
     const PATTERN: &'static str = "Retry";

@@ -28,24 +28,30 @@ pin_project_lite::pin_project! {
     ///
     /// Dropping it gives back what it holds, innermost first.
     #[must_use = "futures do nothing unless awaited"]
-    pub(super) struct AnyOrder<'c, O, F, T, E> {
+    pub(super) struct AnyOrder<'c, O, A, F, T, E> {
         // The body goes before what is held for it: whoever gets a slot next must not find it running.
         #[pin]
         body: Option<F>,
         levels: Levels<'c>,
         operation: O,
+        can_repeat: A,
         rules: &'c Rules<T, E>,
     }
 }
 
-impl<'c, O, F, T, E> AnyOrder<'c, O, F, T, E>
+impl<'c, O, A, F, T, E> AnyOrder<'c, O, A, F, T, E>
 where
     O: FnMut(bool) -> F,
     F: Future<Output = Result<T, E>>,
 {
-    /// `operation` is told whether no attempt can follow.
-    pub(super) fn new(order: &'c Order, rules: &'c Rules<T, E>, operation: O) -> Self {
-        Self { body: None, levels: Levels::new(order), operation, rules }
+    /// `operation` is told whether no attempt can follow; `can_repeat` is asked after each.
+    pub(super) fn new(
+        order: &'c Order,
+        rules: &'c Rules<T, E>,
+        operation: O,
+        can_repeat: A,
+    ) -> Self {
+        Self { body: None, levels: Levels::new(order), operation, can_repeat, rules }
     }
 
     /// Enters what is left of the layers, then polls the body.
@@ -73,9 +79,10 @@ where
     }
 }
 
-impl<O, F, T, E> Future for AnyOrder<'_, O, F, T, E>
+impl<O, A, F, T, E> Future for AnyOrder<'_, O, A, F, T, E>
 where
     O: FnMut(bool) -> F,
+    A: Fn() -> bool,
     F: Future<Output = Result<T, E>>,
 {
     type Output = Result<T, CallError<E>>;
@@ -102,7 +109,8 @@ where
                 (None, Poll::Ready(outcome)) => outcome,
                 (None, Poll::Pending) => return Poll::Pending,
             };
-            if let ControlFlow::Break(result) = this.levels.leave(outcome, this.rules) {
+            let rules = this.rules.while_repeatable((this.can_repeat)());
+            if let ControlFlow::Break(result) = this.levels.leave(outcome, &rules) {
                 return Poll::Ready(result);
             }
         }

@@ -93,15 +93,14 @@ impl StackBuilder {
     /// When it is a name that is none; see [`Resilience::rate_limiter`].
     #[must_use]
     pub fn rate_limiter(self, limiter: impl IntoInstance<RateLimiter>) -> Self {
-        let limiter = self.instance(limiter);
-        self.with(Layer::RateLimiter { limiter, permits: 1 })
+        self.rate_limiter_permits(limiter, 1)
     }
 
-    /// How many permissions a call takes of the rate limiter before it; from 1, and 1 unless set.
+    /// Limits how many calls start in a period, where a call takes this many permissions; from 1.
     ///
     /// # Panics
     ///
-    /// When the layer before it is no rate limiter, and when the number is 0.
+    /// As [`rate_limiter`](Self::rate_limiter), and when the number is 0.
     ///
     /// # Examples
     ///
@@ -109,17 +108,18 @@ impl StackBuilder {
     /// use resilience::{RateLimiter, RateLimiterConfig, Stack};
     ///
     /// let limiter = RateLimiter::new("batches", RateLimiterConfig::default());
-    /// let stack = Stack::builder().rate_limiter(limiter).permits(10).build();
+    /// let stack = Stack::builder().rate_limiter_permits(limiter, 10).build();
     /// # let _ = stack;
     /// ```
     #[must_use]
-    pub fn permits(mut self, permits: u32) -> Self {
+    pub fn rate_limiter_permits(
+        self,
+        limiter: impl IntoInstance<RateLimiter>,
+        permits: u32,
+    ) -> Self {
         assert!(permits > 0, "`permits` is a whole number from 1 to 4294967295");
-        match self.layers.last_mut() {
-            Some(Layer::RateLimiter { permits: taken, .. }) => *taken = permits,
-            _ => panic!("`permits` is about the rate limiter before it: put it after one"),
-        }
-        self
+        let limiter = self.instance(limiter);
+        self.with(Layer::RateLimiter { limiter, permits })
     }
 
     /// Cuts short what takes too long, all layers that follow included.

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// A function that can be the fallback of calls that take `A` and return `Result<T, E>`;
-/// [`Unanswered::fallback`](super::Unanswered::fallback) tells which are.
+/// [`Unanswered::fallback`](super::Unanswered::fallback) tells which are. Sealed.
 #[diagnostic::on_unimplemented(
     message = "this fallback does not fit the call",
     label = "takes something else than the error, or arguments and error; or returns another type",
@@ -23,21 +23,26 @@ use crate::{
             as `TimedOut`",
     note = "`stack.protect::<T, E>()` with the types written out lets the compiler know the error type"
 )]
-pub trait Fallback<A, T, E, Identity, Marker>: Clone {
+pub trait Fallback<A, T, E, Identity, Marker>: Respond<A, T, E, Identity, Marker> {}
+
+#[diagnostic::do_not_recommend]
+impl<F, A, T, E, Identity, Marker> Fallback<A, T, E, Identity, Marker> for F where
+    F: Respond<A, T, E, Identity, Marker>
+{
+}
+
+/// What a fallback does. Nobody else can name it, so that nobody else's type is a [`Fallback`].
+pub trait Respond<A, T, E, Identity, Marker>: Clone {
     /// Whether it takes the arguments.
-    #[doc(hidden)]
     const TAKES_ARGUMENTS: bool;
 
     /// The answer of an async one.
-    #[doc(hidden)]
     type Future: Future<Output = Result<T, E>>;
 
     /// Whether it handles this error.
-    #[doc(hidden)]
     fn fits(error: &CallError<E>) -> bool;
 
     /// Calls it, if it handles the error.
-    #[doc(hidden)]
     fn respond(
         self,
         arguments: Slot<A>,
@@ -70,8 +75,8 @@ impl Needs for WithArguments {
 }
 
 #[diagnostic::do_not_recommend]
-impl<F, A, T, E, Identity, Form, X, Kind, Mode>
-    Fallback<A, T, E, Identity, One<Form, X, Kind, Mode>> for F
+impl<F, A, T, E, Identity, Form, X, Kind, Mode> Respond<A, T, E, Identity, One<Form, X, Kind, Mode>>
+    for F
 where
     F: Takes<Form, NoReceiver, (Slot<A>,), X> + Clone,
     F::Output: Answers<Mode, Value = T, Error = E>,
@@ -116,11 +121,11 @@ impl<F, G> FirstOf<F, G> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<F, G, A, T, E, Identity, First, Second> Fallback<A, T, E, Identity, Two<First, Second>>
+impl<F, G, A, T, E, Identity, First, Second> Respond<A, T, E, Identity, Two<First, Second>>
     for FirstOf<F, G>
 where
-    F: Fallback<A, T, E, Identity, First>,
-    G: Fallback<A, T, E, Identity, Second>,
+    F: Respond<A, T, E, Identity, First>,
+    G: Respond<A, T, E, Identity, Second>,
 {
     const TAKES_ARGUMENTS: bool = F::TAKES_ARGUMENTS || G::TAKES_ARGUMENTS;
 

@@ -1,22 +1,20 @@
-use crate::{Bulkhead, CircuitBreaker, RateLimiter, Resilience, Retry, TimeLimiter};
+use crate::{
+    Bulkhead, CircuitBreaker, RateLimiter, Resilience, Retry, TimeLimiter, sealed::Sealed,
+};
 
 /// An instance for a [`StackBuilder`](super::StackBuilder), or the name of one in its registry.
 ///
 /// Implemented by the instances and by `&str`; sealed.
-pub trait IntoInstance<I>: sealed::Sealed<I> {
+pub trait IntoInstance<I>: Sealed<I> {
     /// The instance; `registry` is asked for only by a name.
     #[doc(hidden)]
     fn into_instance(self, registry: impl FnOnce() -> Resilience) -> I;
 }
 
-mod sealed {
-    pub trait Sealed<I> {}
-}
-
 macro_rules! instances {
     ($($Instance:ident: $get:ident),*) => {$(
-        impl sealed::Sealed<$Instance> for $Instance {}
-        impl sealed::Sealed<$Instance> for &str {}
+        impl Sealed<$Instance> for $Instance {}
+        impl Sealed<$Instance> for &str {}
 
         impl IntoInstance<$Instance> for $Instance {
             fn into_instance(self, _registry: impl FnOnce() -> Resilience) -> $Instance {

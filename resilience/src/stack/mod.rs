@@ -43,7 +43,7 @@ mod fallback;
 mod into_instance;
 mod layer;
 mod layers;
-mod pass;
+pub(crate) mod pass;
 mod protect;
 mod protected;
 #[allow(clippy::module_inception)] // where one looks for `Stack`
@@ -56,8 +56,6 @@ pub use protected::{Protected, Unanswered, WithFallback};
 pub use stack::Stack;
 
 pub(crate) use layers::{Handle, Layers};
-
-#[doc(hidden)]
-pub use pass::Pass;
+pub(crate) use pass::Pass;
 
 use protect::Protect;

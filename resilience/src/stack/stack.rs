@@ -232,13 +232,27 @@ impl Stack {
     pub(super) async fn run<T, E, F>(
         &self,
         rules: &Rules<T, E>,
+        operation: impl FnMut(bool) -> F,
+    ) -> Result<T, CallError<E>>
+    where
+        F: Future<Output = Result<T, E>>,
+    {
+        self.call_while(rules, operation, || true).await
+    }
+
+    /// The same for an operation that `can_repeat` only while this says so; it is asked after each
+    /// attempt.
+    pub(crate) async fn call_while<T, E, F>(
+        &self,
+        rules: &Rules<T, E>,
         mut operation: impl FnMut(bool) -> F,
+        can_repeat: impl Fn() -> bool,
     ) -> Result<T, CallError<E>>
     where
         F: Future<Output = Result<T, E>>,
     {
         let Some(layers) = &self.fixed else {
-            return AnyOrder::new(&self.order, rules, operation).await;
+            return AnyOrder::new(&self.order, rules, operation, can_repeat).await;
         };
         let mut pass = Pass::new(Handle::Shared(Arc::clone(layers)));
         loop {
@@ -249,7 +263,7 @@ impl Stack {
                 Err(refused) => Err(CallError::Resilience(refused)),
             };
             // Not within the match: the outcome would be kept while the call waits.
-            let wait = match pass.settle(outcome, rules) {
+            let wait = match pass.settle(outcome, &rules.while_repeatable(can_repeat())) {
                 ControlFlow::Break(result) => return result,
                 ControlFlow::Continue(wait) => wait,
             };

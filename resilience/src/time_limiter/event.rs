@@ -1,6 +1,9 @@
 use std::fmt;
 
-use crate::events::{EventKind, InstanceEvent};
+use crate::{
+    events::{EventKind, InstanceEvent},
+    sealed::SealedEvent,
+};
 
 /// Something that happened at a [`TimeLimiter`](super::TimeLimiter).
 pub type TimeLimiterEvent = InstanceEvent<TimeLimiterEventKind>;
@@ -16,6 +19,8 @@ pub enum TimeLimiterEventKind {
     /// A call failed in time: `ERROR`.
     Error,
 }
+
+impl SealedEvent for TimeLimiterEventKind {}
 
 impl EventKind for TimeLimiterEventKind {
     const PATTERN: &'static str = "TimeLimiter";

@@ -4,40 +4,41 @@ use std::future::poll_fn;
 
 use tower_service::Service;
 
-use super::Repeat;
+use super::CloneRequest;
 
 /// A service and a request for each attempt.
 pub(super) struct Attempts<S, R, C> {
     first: Option<(S, R)>,
-    /// What further attempts are copied from.
+    /// What the attempt after this one sends.
     spare: Option<(S, R)>,
-    repeat: C,
+    copy: C,
 }
 
-impl<S: Clone, R, C: Repeat<R>> Attempts<S, R, C> {
+impl<S: Clone, R, C: CloneRequest<R>> Attempts<S, R, C> {
     /// `ready` is the service that was polled ready; without `again` the request is not copied.
-    pub(super) fn new(ready: S, request: R, repeat: C, again: bool) -> Self {
-        let copy = if again { repeat.repeat(&request) } else { None };
-        let spare = copy.map(|copy| (ready.clone(), copy));
-        Self { first: Some((ready, request)), spare, repeat }
+    pub(super) fn new(ready: S, request: R, copy: C, again: bool) -> Self {
+        let spare = if again { copy.clone_request(&request) } else { None };
+        let spare = spare.map(|request| (ready.clone(), request));
+        Self { first: Some((ready, request)), spare, copy }
     }
 
-    /// Whether there is one attempt at most.
-    pub(super) fn is_single(&self) -> bool {
-        self.spare.is_none()
+    /// Whether there is a request for another attempt.
+    pub(super) fn can_repeat(&self) -> bool {
+        self.spare.is_some()
     }
 
-    pub(super) fn next(&mut self) -> Attempt<S, R> {
+    /// `last` tells that no attempt can follow, so that nothing needs to be copied for one.
+    ///
+    /// The copy for the next attempt is made before this one: whether there will be another is known
+    /// when this one has failed, and its error is still there to end the call with.
+    pub(super) fn next(&mut self, last: bool) -> Attempt<S, R> {
         if let Some((service, request)) = self.first.take() {
             return Attempt { service, request, is_ready: true };
         }
-        let (service, request) = self.spare.as_ref().expect("a call of one attempt is not retried");
-        let request = self.repeat.repeat(request);
-        let request = request.expect(
-            "`clone_request` copied this request before, and then gave `None` for the copy; \
-             it must decide for a request once",
-        );
-        Attempt { service: service.clone(), request, is_ready: false }
+        let (service, request) = self.spare.take().expect("asked for only if it can be repeated");
+        let next = if last { None } else { self.copy.clone_request(&request) };
+        self.spare = next.map(|request| (service.clone(), request));
+        Attempt { service, request, is_ready: false }
     }
 }
 

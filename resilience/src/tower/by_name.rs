@@ -63,7 +63,8 @@ macro_rules! constructors {
 
         #[doc = concat!("Makes the layer of ", $noun, " that a registry has by this name.")]
         ///
-        /// An instance that is [removed](crate::Resilience::remove) later stays in use here.
+        /// It is looked up now, once: a reload reaches the instance here too, and one that is
+        /// [removed](crate::Resilience::remove) later stays in use.
         ///
         /// # Panics
         ///
@@ -75,7 +76,8 @@ macro_rules! constructors {
 
         #[doc = concat!("Makes the layer of ", $noun, " that the registry of the present [scope](crate::Resilience::scope) has by this name, else the process registry.")]
         ///
-        /// It is looked up now, once: axum and others apply a layer later, and more than once.
+        /// It is looked up now, in the scope of now: axum and others apply a layer later, and more than
+        /// once.
         ///
         /// # Panics
         ///

@@ -7,7 +7,7 @@ use http::{
 use tower_layer::Layer;
 
 use super::{Refuse, Refusing};
-use crate::{Error, Outcome};
+use crate::{Error, Outcome, sealed::Sealed};
 
 const GRPC_STATUS: &str = "grpc-status";
 const GRPC_MESSAGE: &str = "grpc-message";
@@ -51,6 +51,8 @@ impl<S> Layer<S> for RefusalsToGrpc {
         Refusing::new(inner)
     }
 }
+
+impl<B: Default> Sealed<Response<B>> for RefusalsToGrpc {}
 
 impl<B: Default> Refuse<Response<B>> for RefusalsToGrpc {
     fn response(refusal: &Error) -> Response<B> {

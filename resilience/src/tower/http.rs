@@ -7,15 +7,34 @@ use http::{
 use tower_layer::Layer;
 
 use super::{Refuse, Refusing};
-use crate::{Error, Outcome};
+use crate::{Error, Outcome, sealed::Sealed};
 
 /// Turns refusals of the layers below into responses; errors of the service stay errors.
 ///
 /// The status is [`Error::http_status`], `Retry-After` is [`Error::retry_after_seconds`] where that
-/// is known, and the body is one line of text without any name. Around a service that cannot fail,
-/// nothing is left that could: it fits axum's `Router::layer`.
+/// is known, and the body is one line of text without any name.
 ///
-/// The [module](super) has an example.
+/// # With axum
+///
+/// `Router::layer` takes nothing that can fail, and each call of it applies one layer: there a layer
+/// that refuses does not compile alone, and this one has nothing to turn. Both go into one
+/// `ServiceBuilder`, this one first: around handlers, which do not fail, nothing is left that could.
+///
+/// ```
+/// use axum::{Router, routing::get};
+/// use resilience::{
+///     Bulkhead, BulkheadConfig,
+///     tower::{BulkheadLayer, RefusalsToHttp},
+/// };
+/// use tower::ServiceBuilder;
+///
+/// let bulkhead = Bulkhead::new("shop", BulkheadConfig::default());
+/// let protection = ServiceBuilder::new().layer(RefusalsToHttp).layer(BulkheadLayer::new(bulkhead));
+/// let app: Router = Router::new().route("/stock", get(async || "7 pencils")).layer(protection);
+/// # let _ = app;
+/// ```
+///
+/// The [module](super) has an example without axum.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RefusalsToHttp;
 
@@ -26,6 +45,8 @@ impl<S> Layer<S> for RefusalsToHttp {
         Refusing::new(inner)
     }
 }
+
+impl<B: From<&'static str>> Sealed<Response<B>> for RefusalsToHttp {}
 
 impl<B: From<&'static str>> Refuse<Response<B>> for RefusalsToHttp {
     fn response(refusal: &Error) -> Response<B> {

@@ -48,6 +48,10 @@
 //! - **A call begins with `call`**, and goes to the very service that was polled ready. A stack's or
 //!   retry's further attempts, and a call that has to wait for a permission or a slot, use clones;
 //!   those of further attempts are made ready first, as part of the attempt.
+//! - **A call ends when its future does**, which for HTTP is with the head of the response: then a
+//!   bulkhead's slot is free, the time limit is met and the breaker has its outcome. A body that is
+//!   streamed afterwards is under none of them, and an error within it counts nowhere. Where bodies
+//!   are what takes the time, read them in a service within the layers (`http_body_util`'s `collect`).
 //! - **Dropping the future** at any point gives back what it holds; the breaker counts nothing.
 //! - **Repeating** needs a copy of the request: by `Clone`, or by `clone_request` for requests that
 //!   are not `Clone`. Without a copy there is one attempt.
@@ -63,36 +67,36 @@
 //! is a `std::io::Error` or of a crate whose kinds are a feature of this one.
 
 mod attempts;
-mod breaker;
 mod bulkhead;
 mod by_name;
-mod classify;
+mod circuit_breaker;
+mod clone_request;
 mod grpc;
 mod http;
-mod limiter;
+mod rate_limiter;
 mod refusing;
-mod repeat;
 mod retry;
 mod stack;
-mod time;
+mod time_limiter;
+mod to_rules;
 mod turn;
 
-pub use breaker::{CircuitBreakerLayer, CircuitBreakerService};
 pub use bulkhead::{BulkheadLayer, BulkheadService};
-pub use classify::{Classify, NoRules};
+pub use circuit_breaker::{CircuitBreakerLayer, CircuitBreakerService};
+pub use clone_request::{ByClone, CloneRequest};
 pub use grpc::{RefusalsToGrpc, grpc_outcome, grpc_response};
 pub use http::{RefusalsToHttp, http_outcome, http_response};
-pub use limiter::{RateLimiterLayer, RateLimiterService};
+pub use rate_limiter::{RateLimiterLayer, RateLimiterService};
 pub use refusing::{Refuse, Refusing};
-pub use repeat::{ByClone, Repeat};
 pub use retry::RetryLayer;
 pub use stack::{StackLayer, StackService};
-pub use time::{TimeLimiterLayer, TimeLimiterService};
+pub use time_limiter::{TimeLimiterLayer, TimeLimiterService};
+pub use to_rules::{NoRules, ToRules};
 
 /// The futures that the services of single patterns return.
 pub mod future {
     pub use super::{
-        breaker::CircuitBreakerFuture, bulkhead::BulkheadFuture, limiter::RateLimiterFuture,
-        refusing::RefusingFuture, time::TimeLimiterFuture,
+        bulkhead::BulkheadFuture, circuit_breaker::CircuitBreakerFuture,
+        rate_limiter::RateLimiterFuture, refusing::RefusingFuture, time_limiter::TimeLimiterFuture,
     };
 }

@@ -7,11 +7,11 @@ use std::{
 
 use tower_service::Service;
 
-use crate::{CallError, Error};
+use crate::{CallError, Error, sealed::Sealed};
 
 /// A way to tell a client of a refusal: [`RefusalsToHttp`](super::RefusalsToHttp) or
-/// [`RefusalsToGrpc`](super::RefusalsToGrpc).
-pub trait Refuse<T> {
+/// [`RefusalsToGrpc`](super::RefusalsToGrpc); sealed.
+pub trait Refuse<T>: Sealed<T> {
     /// The response.
     fn response(refusal: &Error) -> T;
 }

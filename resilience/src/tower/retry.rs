@@ -1,7 +1,8 @@
 use tower_layer::Layer;
 
 use super::{
-    ByClone, NoRules, StackService, by_name::constructors, classify::judging, repeat::repeating,
+    ByClone, NoRules, StackService, by_name::constructors, clone_request::repeating,
+    to_rules::judging,
 };
 use crate::{Retry, Stack};
 
@@ -30,15 +31,15 @@ use crate::{Retry, Stack};
 pub struct RetryLayer<C = NoRules, K = ByClone> {
     instance: Retry,
     rules: C,
-    repeat: K,
+    copy: K,
 }
 
 impl RetryLayer {
-    constructors!(Retry, "a retry"; rules: NoRules, repeat: ByClone);
+    constructors!(Retry, "a retry"; rules: NoRules, copy: ByClone);
 }
 
 impl<C, K> RetryLayer<C, K> {
-    judging!(RetryLayer<K>; instance, repeat);
+    judging!(RetryLayer<K>; instance, copy);
     repeating!(RetryLayer; instance, rules);
 }
 
@@ -47,6 +48,6 @@ impl<S, C: Clone, K: Clone> Layer<S> for RetryLayer<C, K> {
 
     fn layer(&self, inner: S) -> Self::Service {
         let stack = Stack::builder().retry(self.instance.clone()).build();
-        StackService::new(inner, stack, self.rules.clone(), self.repeat.clone())
+        StackService::new(inner, stack, self.rules.clone(), self.copy.clone())
     }
 }

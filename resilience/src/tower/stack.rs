@@ -2,6 +2,7 @@ use std::{
     future::Future,
     mem,
     pin::Pin,
+    sync::atomic::{AtomicBool, Ordering},
     task::{Context, Poll},
 };
 
@@ -9,15 +10,18 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 use super::{
-    ByClone, Classify, NoRules, Repeat, attempts::Attempts, by_name::constructors,
-    classify::judging, repeat::repeating,
+    ByClone, CloneRequest, NoRules, ToRules, attempts::Attempts, by_name::constructors,
+    clone_request::repeating, to_rules::judging,
 };
 use crate::{CallError, Stack};
 
 /// Protects a service by a whole [`Stack`].
 ///
 /// By name it takes every pattern that has an instance of that name in the registry, each declared
-/// in the configuration or already in use, in the fixed order.
+/// in the configuration or already in use, in the fixed order. Which those are is looked up once, when
+/// the layer is made: a reload changes their settings here too, but a pattern that it declares for the
+/// name is in new layers only. Where a pattern is to be had later by a reload, declare it from the
+/// beginning with `enabled: false`.
 ///
 /// # Examples
 ///
@@ -58,7 +62,7 @@ use crate::{CallError, Stack};
 pub struct StackLayer<C = NoRules, K = ByClone> {
     instance: Stack,
     rules: C,
-    repeat: K,
+    copy: K,
 }
 
 impl StackLayer {
@@ -66,12 +70,12 @@ impl StackLayer {
         Stack,
         "the stack",
         "And when no pattern has an instance of this name: nothing would be protected.";
-        rules: NoRules, repeat: ByClone
+        rules: NoRules, copy: ByClone
     );
 }
 
 impl<C, K> StackLayer<C, K> {
-    judging!(StackLayer<K>; instance, repeat);
+    judging!(StackLayer<K>; instance, copy);
     repeating!(StackLayer; instance, rules);
 }
 
@@ -79,15 +83,11 @@ impl<S, C: Clone, K: Clone> Layer<S> for StackLayer<C, K> {
     type Service = StackService<S, C, K>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        StackService::new(inner, self.instance.clone(), self.rules.clone(), self.repeat.clone())
+        StackService::new(inner, self.instance.clone(), self.rules.clone(), self.copy.clone())
     }
 }
 
 /// A service behind a [`StackLayer`] or a [`RetryLayer`](super::RetryLayer).
-///
-/// # Panics
-///
-/// Its futures panic when `clone_request` gave a copy of a request and then none of the copy.
 ///
 /// # Cancel safety
 ///
@@ -97,12 +97,12 @@ pub struct StackService<S, C = NoRules, K = ByClone> {
     inner: S,
     stack: Stack,
     rules: C,
-    repeat: K,
+    copy: K,
 }
 
 impl<S, C, K> StackService<S, C, K> {
-    pub(super) fn new(inner: S, stack: Stack, rules: C, repeat: K) -> Self {
-        Self { inner, stack, rules, repeat }
+    pub(super) fn new(inner: S, stack: Stack, rules: C, copy: K) -> Self {
+        Self { inner, stack, rules, copy }
     }
 }
 
@@ -112,8 +112,8 @@ where
     S::Response: Send + 'static,
     S::Error: Send + 'static,
     S::Future: Send,
-    C: Classify<S::Response, S::Error>,
-    K: Repeat<R> + Send + 'static,
+    C: ToRules<S::Response, S::Error>,
+    K: CloneRequest<R> + Send + 'static,
     R: Send + 'static,
 {
     type Response = S::Response;
@@ -129,11 +129,17 @@ where
         let next = self.inner.clone();
         let ready = mem::replace(&mut self.inner, next);
         let stack = self.stack.clone();
-        let mut attempts = Attempts::new(ready, request, self.repeat.clone(), stack.retries());
-        let mut rules = self.rules.rules();
-        if attempts.is_single() {
-            rules = rules.once();
-        }
-        Box::pin(async move { stack.call_by(&rules, || attempts.next().make()).await })
+        let mut attempts = Attempts::new(ready, request, self.copy.clone(), stack.retries());
+        let rules = self.rules.to_rules();
+        Box::pin(async move {
+            let can_repeat = AtomicBool::new(true);
+            let attempt = |last| {
+                let attempt = attempts.next(last);
+                // After the last one the retry ends by itself, and counts as it does everywhere.
+                can_repeat.store(last || attempts.can_repeat(), Ordering::Relaxed);
+                attempt.make()
+            };
+            stack.call_while(&rules, attempt, || can_repeat.load(Ordering::Relaxed)).await
+        })
     }
 }

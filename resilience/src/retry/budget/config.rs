@@ -20,7 +20,7 @@ use crate::config::{ConfigError, Group, Origin, Problem};
 /// assert_eq!(error.to_string(), "ratio = 20: expected a number of at least 0 and up to 10");
 /// # Ok::<(), resilience::ConfigError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct RetryBudgetConfig {
     ratio: f64,
     min_per_second: u32,

@@ -46,7 +46,7 @@ struct Shared {
 /// What the lock guards.
 struct State {
     engine: Engine,
-    config: RetryBudgetConfig,
+    config: Arc<RetryBudgetConfig>,
     refused: u64,
 }
 
@@ -58,7 +58,8 @@ impl RetryBudget {
 
     /// Makes a budget that takes its time from `clock`. A clock that goes back stands still.
     pub fn with_clock(name: impl Into<Arc<str>>, config: RetryBudgetConfig, clock: Clock) -> Self {
-        let state = State { engine: Engine::new(&config), config, refused: 0 };
+        let engine = Engine::new(&config);
+        let state = State { engine, config: Arc::new(config), refused: 0 };
         Self { shared: Arc::new(Shared { name: name.into(), clock, state: Mutex::new(state) }) }
     }
 
@@ -68,8 +69,8 @@ impl RetryBudget {
     }
 
     /// Returns the settings in force.
-    pub fn config(&self) -> RetryBudgetConfig {
-        self.shared.state.lock().config
+    pub fn config(&self) -> Arc<RetryBudgetConfig> {
+        Arc::clone(&self.shared.state.lock().config)
     }
 
     /// Tells what the budget looks like now. Looking changes nothing.
@@ -104,7 +105,7 @@ impl RetryBudget {
     pub(crate) fn reconfigure(&self, config: RetryBudgetConfig) {
         let mut state = self.shared.state.lock();
         state.engine.reconfigure(&config);
-        state.config = config;
+        state.config = Arc::new(config);
     }
 
     pub(crate) fn shared_name(&self) -> Arc<str> {
@@ -166,7 +167,7 @@ mod tests {
         let budget = budget(1);
         assert!(budget.withdraw());
         budget.reconfigure(config(2));
-        assert_eq!(budget.config(), config(2));
+        assert_eq!(*budget.config(), config(2));
         let metrics = budget.metrics();
         assert_eq!((metrics.retries, metrics.available), (1, 19));
     }

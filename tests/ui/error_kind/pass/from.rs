@@ -75,6 +75,41 @@ enum Partly<T, U> {
     Unknown(U),
 }
 
+/// Another type of the same name is not the type itself.
+mod inner {
+    #[derive(super::ErrorKind)]
+    pub enum Layered<T> {
+        #[error_kind(from)]
+        Inner(T),
+    }
+}
+
+mod outer {
+    use super::inner;
+
+    #[derive(super::ErrorKind)]
+    pub enum Layered<T> {
+        #[error_kind(from)]
+        Inner(inner::Layered<T>),
+        #[error_kind(from)]
+        Again(Box<Self>),
+        #[error_kind(from)]
+        Written(Box<super::outer::Layered<T>>),
+    }
+}
+
+#[derive(ErrorKind)]
+enum Lent<'e, T> {
+    #[error_kind(from)]
+    Io(&'e io::Error),
+    #[error_kind(from)]
+    Any(&'e (dyn std::error::Error + 'static)),
+    #[error_kind(from)]
+    Again(&'e Lent<'e, T>),
+    #[error_kind(from)]
+    Other(&'e T),
+}
+
 fn main() {
     let sold_out = || OrderError::Stock(StockError::SoldOut);
     assert_eq!(sold_out().kinds(), ["sold_out", "http_4xx"]);
@@ -94,6 +129,14 @@ fn main() {
     assert_eq!(nested.kinds(), ["broken_pipe", "io"]);
     assert_eq!(Partly::<_, u8>::Known(broken()).kinds(), ["broken_pipe", "io"]);
     assert_eq!(Partly::<io::Error, u8>::Unknown(1).kinds(), ["unknown"]);
+    let same_name = outer::Layered::Inner(inner::Layered::Inner(broken()));
+    assert_eq!(outer::Layered::Again(Box::new(same_name)).kinds(), ["broken_pipe", "io"]);
+    let (owned, shared) = (broken(), &sold_out());
+    for lent in [Lent::Io(&owned), Lent::Any(&owned), Lent::Again(&Lent::Io(&owned))] {
+        assert_eq!(lent.kinds(), ["broken_pipe", "io"]);
+        assert!(!matches!(lent, Lent::Other(OrderError::Marked(..))));
+    }
+    assert_eq!(Lent::Other(shared).kinds(), ["sold_out", "http_4xx"]);
 
     let open = resilience::CircuitBreaker::new("stock", Default::default());
     open.transition_to(resilience::circuit_breaker::State::ForcedOpen).unwrap();

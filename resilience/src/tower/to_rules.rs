@@ -1,23 +1,27 @@
-use crate::Rules;
+use crate::{Rules, sealed::Sealed};
 
-/// How a layer judges what its service answers: [`NoRules`] or [`Rules`].
-pub trait Classify<T, E>: Clone {
+/// How a layer judges what its service answers: [`NoRules`] or [`Rules`]; sealed.
+pub trait ToRules<T, E>: Clone + Sealed<(T, E)> {
     /// The rules for this response and this error.
-    fn rules(&self) -> Rules<T, E>;
+    fn to_rules(&self) -> Rules<T, E>;
 }
 
 /// Every error is a failure of no kind, every response a success.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoRules;
 
-impl<T, E> Classify<T, E> for NoRules {
-    fn rules(&self) -> Rules<T, E> {
+impl<T, E> Sealed<(T, E)> for NoRules {}
+
+impl<T, E> ToRules<T, E> for NoRules {
+    fn to_rules(&self) -> Rules<T, E> {
         Rules::new()
     }
 }
 
-impl<T, E> Classify<T, E> for Rules<T, E> {
-    fn rules(&self) -> Rules<T, E> {
+impl<T, E> Sealed<(T, E)> for Rules<T, E> {}
+
+impl<T, E> ToRules<T, E> for Rules<T, E> {
+    fn to_rules(&self) -> Rules<T, E> {
         *self
     }
 }
@@ -38,9 +42,9 @@ macro_rules! judging {
             rule: fn(&T) -> crate::Outcome,
         ) -> $layer<crate::Rules<T, E> $(, $fixed)?>
         where
-            C: crate::tower::Classify<T, E>,
+            C: crate::tower::ToRules<T, E>,
         {
-            let rules = self.rules.rules().classify(rule);
+            let rules = self.rules.to_rules().classify(rule);
             self.rules(rules)
         }
 
@@ -49,9 +53,9 @@ macro_rules! judging {
         #[must_use]
         pub fn kinds<T, E: crate::ErrorKind>(self) -> $layer<crate::Rules<T, E> $(, $fixed)?>
         where
-            C: crate::tower::Classify<T, E>,
+            C: crate::tower::ToRules<T, E>,
         {
-            let rules = self.rules.rules().kinds();
+            let rules = self.rules.to_rules().kinds();
             self.rules(rules)
         }
     };

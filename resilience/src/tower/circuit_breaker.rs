@@ -7,7 +7,7 @@ use std::{
 use tower_layer::Layer;
 use tower_service::Service;
 
-use super::{Classify, NoRules, by_name::constructors, classify::judging};
+use super::{NoRules, ToRules, by_name::constructors, to_rules::judging};
 use crate::{
     CallError, CallNotPermitted, CircuitBreaker,
     circuit_breaker::{Permit, Report},
@@ -64,7 +64,7 @@ pub struct CircuitBreakerService<S, C = NoRules> {
 impl<S, C, R> Service<R> for CircuitBreakerService<S, C>
 where
     S: Service<R>,
-    C: Classify<S::Response, S::Error>,
+    C: ToRules<S::Response, S::Error>,
 {
     type Response = S::Response;
     type Error = CallError<S::Error>;
@@ -109,10 +109,10 @@ impl Watch {
         answer
     }
 
-    fn end<T, E>(mut self, outcome: &Result<T, CallError<E>>, rules: &impl Classify<T, E>) {
+    fn end<T, E>(mut self, outcome: &Result<T, CallError<E>>, rules: &impl ToRules<T, E>) {
         let Some(permit) = &self.permit else { return };
         // The rules are the user's and may panic: the permit stays in its place meanwhile.
-        let report = rules.rules().report(outcome, || permit.breaker().config());
+        let report = rules.to_rules().report(outcome, || permit.breaker().config());
         if let Some(permit) = self.permit.take() {
             permit.report(report);
         }
@@ -154,7 +154,7 @@ pin_project_lite::pin_project! {
 impl<F, C, T, E> Future for CircuitBreakerFuture<F, C>
 where
     F: Future<Output = Result<T, E>>,
-    C: Classify<T, E>,
+    C: ToRules<T, E>,
 {
     type Output = Result<T, CallError<E>>;
 
