@@ -95,6 +95,9 @@ struct Inner {
     in_force: RwLock<Arc<InForce>>,
     /// Makes changes of what is in force come one after the other. No code of others runs under it.
     changing: Mutex<()>,
+    /// Makes those who read sources of configurations put them in force in the order of their
+    /// reading. It is taken before `changing`.
+    loading: Mutex<()>,
     /// How strictly `init` has checked the program; there is no such thing but in the process registry.
     program: Option<OnceLock<Strict>>,
     circuit_breakers: Instances<CircuitBreaker>,
@@ -144,6 +147,7 @@ impl Resilience {
                 clock,
                 in_force: RwLock::default(),
                 changing: Mutex::default(),
+                loading: Mutex::default(),
                 program,
                 circuit_breakers: Instances::default(),
                 retries: Instances::default(),

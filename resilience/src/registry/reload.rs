@@ -82,13 +82,15 @@ impl Resilience {
     /// # Ok::<(), resilience::ConfigError>(())
     /// ```
     pub fn reload(&self, config: Config) -> Result<Reload, ConfigError> {
-        self.inner.reload(|| Ok(config))
+        self.inner.reload(config)
     }
 
     /// Reads the sources of `loader` anew and puts in force what they say, as
     /// [`reload`](Resilience::reload) does.
     ///
-    /// It reads files on the calling thread.
+    /// It reads files on the calling thread, and waits there for a file system that does not answer.
+    /// Other calls that read sources wait for this one; [`reload`](Resilience::reload) and
+    /// [`set_enabled`](Resilience::set_enabled) do not.
     ///
     /// # Errors
     ///
@@ -115,7 +117,7 @@ impl Resilience {
     /// # }
     /// ```
     pub fn reload_from(&self, loader: &ConfigBuilder) -> Result<Reload, ConfigError> {
-        self.inner.reload(|| loader.clone().load())
+        self.inner.reload_by(|| loader.clone().load())
     }
 }
 
@@ -143,12 +145,26 @@ impl Inner {
         self.tell(adopted);
     }
 
-    pub(super) fn reload(
+    pub(super) fn reload(&self, config: Config) -> Result<Reload, ConfigError> {
+        let outcome = self.take(Ok(config));
+        self.tell_outcome(outcome)
+    }
+
+    /// Reads sources, which may take any time, before it keeps other changes out. Of two that read
+    /// the same sources the one that has read later is in force at the end.
+    pub(super) fn reload_by(
         &self,
         load: impl FnOnce() -> Result<Config, ConfigError>,
     ) -> Result<Reload, ConfigError> {
-        let changing = self.changing.lock();
-        let outcome = load().and_then(|config| {
+        let loading = self.loading.lock();
+        let outcome = self.take(load());
+        drop(loading);
+        self.tell_outcome(outcome)
+    }
+
+    fn take(&self, loaded: Result<Config, ConfigError>) -> Result<Adopted, ConfigError> {
+        let _changing = self.changing.lock();
+        let outcome = loaded.and_then(|config| {
             let warnings = self.check(&config)?;
             Ok(self.adopt(config, warnings))
         });
@@ -160,7 +176,11 @@ impl Inner {
                 error: bounded(error.to_string(), MAX_EVENT_TEXT).into(),
             },
         });
-        drop(changing);
+        outcome
+    }
+
+    /// Runs what listeners and subscribers have to do with it: no lock may be held.
+    fn tell_outcome(&self, outcome: Result<Adopted, ConfigError>) -> Result<Reload, ConfigError> {
         match outcome {
             Ok(adopted) => {
                 log::reloaded(&adopted.changes);
@@ -341,8 +361,33 @@ fn changes<T: Managed>(
     (!changes.is_empty()).then_some((changes, new))
 }
 
-#[cfg(all(test, feature = "tracing"))]
+#[cfg(test)]
 mod tests {
+    use std::{sync::mpsc, thread, time::Duration};
+
+    use super::*;
+
+    #[test]
+    fn sources_that_cannot_be_read_at_present_keep_nobody_else_waiting() {
+        let registry = Resilience::from_config(Config::default()).unwrap();
+        let load = || {
+            let (registry, (done, is_done)) = (registry.clone(), mpsc::channel());
+            let others = thread::spawn(move || {
+                registry.set_enabled(Pattern::Retry, false);
+                registry.reload(Config::default()).unwrap();
+                done.send(()).unwrap();
+            });
+            is_done.recv_timeout(Duration::from_secs(10)).expect("they wait");
+            others.join().unwrap();
+            Ok(Config::default())
+        };
+        registry.inner.reload_by(load).unwrap();
+        assert_eq!(registry.metrics().reloads, 2);
+    }
+}
+
+#[cfg(all(test, feature = "tracing"))]
+mod tests_with_subscribers {
     use tracing::{Event, Subscriber, subscriber::with_default};
     use tracing_subscriber::{Layer, layer::Context, layer::SubscriberExt, registry};
 
