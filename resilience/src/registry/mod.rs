@@ -42,7 +42,7 @@ use self::{
     call_site::{SiteCache, annotated},
     check::Strict,
     in_force::InForce,
-    instances::Instances,
+    instances::{By, Instances},
     warnings::Warnings,
 };
 use crate::{
@@ -219,12 +219,21 @@ impl Resilience {
 
     /// Every setting of every instance and retry budget that is declared or in use: its key path, its value and where
     /// it came from, the attributes' inline settings included.
+    ///
+    /// What was set by hand on an instance comes from [`Origin::Code`], as does what
+    /// [`set_enabled`](Resilience::set_enabled) has said of a pattern. What was set on the instance of
+    /// a [key](crate::keyed) alone is not told.
     pub fn effective_config(&self) -> Vec<(String, Value, Origin)> {
+        // Between the steps of a change, what is not changed yet would look as if set by hand.
+        let _changing = self.inner.changing.lock();
         let config = self.config();
         let mut effective = Vec::new();
         for pattern in Pattern::ALL {
             for name in self.inner.names(pattern, &config) {
-                let Ok(settings) = resolve(&config, pattern, &name) else { continue };
+                let Ok(mut settings) = resolve(&config, pattern, &name) else { continue };
+                for (key, value) in self.inner.changeable(pattern, &name) {
+                    settings.take_in_force(key, value);
+                }
                 effective.extend(settings.under(&instance_path(pattern, &name)));
             }
         }
@@ -236,8 +245,12 @@ impl Resilience {
 
     /// What was found questionable: in the configuration that is in force, and so far when a name was
     /// used that nobody declares.
+    ///
+    /// A warning of an instance that no annotated function uses goes once the program has looked the
+    /// instance up by its name, as for a [stack](Resilience::stack) or a layer.
     pub fn warnings(&self) -> Vec<String> {
-        self.inner.warnings.all()
+        let in_force = self.inner.in_force();
+        self.inner.warnings.all(|until| self.inner.is_settled(until, &in_force))
     }
 }
 
@@ -300,6 +313,22 @@ impl Inner {
         names
     }
 
+    /// What the instance of this name works by, of what can be changed by hand.
+    fn changeable(&self, pattern: Pattern, name: &str) -> Vec<(&'static str, Value)> {
+        fn of<T: Managed>(instances: &Instances<T>, key: &str) -> Vec<(&'static str, Value)> {
+            instances.find(key).map(|instance| instance.changeable()).unwrap_or_default()
+        }
+        let key = self.in_force().key(pattern, name);
+        match pattern {
+            Pattern::CircuitBreaker => of(&self.circuit_breakers, &key),
+            Pattern::Retry => of(&self.retries, &key),
+            Pattern::RateLimiter => of(&self.rate_limiters, &key),
+            Pattern::TimeLimiter => of(&self.time_limiters, &key),
+            Pattern::Bulkhead => of(&self.bulkheads, &key),
+            Pattern::ThreadPoolBulkhead => of(&self.thread_pools, &key),
+        }
+    }
+
     fn in_force(&self) -> Arc<InForce> {
         Arc::clone(&self.in_force.read())
     }
@@ -309,7 +338,7 @@ impl Inner {
     }
 
     fn find<T: Managed>(&self, instances: &Instances<T>, name: &str) -> Option<T> {
-        self.with_key(T::PATTERN, name, |key| instances.find(key))
+        self.with_key(T::PATTERN, name, |key| instances.look_up(key))
     }
 
     fn remove<T: Managed>(&self, instances: &Instances<T>, name: &str) -> bool {
@@ -335,7 +364,7 @@ impl Inner {
     }
 
     fn instance<T: Managed>(&self, instances: &Instances<T>, name: &str) -> T {
-        let (instance, is_new) = self.find_or_make(instances, name);
+        let (instance, is_new) = self.find_or_make(instances, name, By::Program);
         if is_new {
             self.events.deliver();
         }
@@ -346,18 +375,22 @@ impl Inner {
     ///
     /// What is logged on the way may run a subscriber's code: it runs outside of the lock. Of several
     /// instances that a race makes, the first one put in is everybody's.
-    fn find_or_make<T: Managed>(&self, instances: &Instances<T>, name: &str) -> (T, bool) {
+    fn find_or_make<T: Managed>(&self, instances: &Instances<T>, name: &str, by: By) -> (T, bool) {
         loop {
             let in_force = self.in_force();
             let key = in_force.key(T::PATTERN, name);
-            if let Some(found) = instances.find(&key) {
+            let found = match by {
+                By::Program => instances.look_up(&key),
+                By::Registry => instances.find(&key),
+            };
+            if let Some(found) = found {
                 return (found, false);
             }
             let made = self.make(&in_force, name);
             // One that was made by what is not in force any more would stay on it.
             let is_stale = || !self.is_in_force(&in_force);
-            if let Some(put_in) = instances.insert(key, &made, is_stale, || self.note_added(&made))
-            {
+            let added = || self.note_added(&made);
+            if let Some(put_in) = instances.insert(key, &made, by, is_stale, added) {
                 return put_in;
             }
         }

@@ -6,9 +6,9 @@ use resilience_settings::Pattern;
 
 use super::{
     Change, Inner, RegistryEventKind, Reload, Resilience,
-    check::{self, Strict, Warning},
+    check::{self, Strict, Until, Warning},
     in_force::InForce,
-    instances::{Instances, Managed},
+    instances::{By, Instances, Managed},
     log, resolve,
 };
 use crate::{
@@ -224,12 +224,17 @@ impl Inner {
 
     /// Takes a checked configuration: makes what it declares, and reconfigures what is there where it
     /// says something else.
-    fn adopt(&self, config: Config, warnings: Vec<Warning>) -> Adopted {
+    fn adopt(&self, config: Config, mut warnings: Vec<Warning>) -> Adopted {
         let before = self.in_force();
         let after = Arc::new(before.under(config));
-        let new_warnings = self.warnings.replace(warnings);
-        let mut adopted = Adopted { new_warnings, ..Adopted::default() };
+        let mut adopted = Adopted::default();
         self.put_in_force(&after, &mut adopted);
+        warnings.extend(check::overridden(&after));
+        // By the keys that are in force now.
+        warnings.retain(|warning| {
+            !warning.until.as_ref().is_some_and(|until| self.is_settled(until, &after))
+        });
+        adopted.new_warnings = self.warnings.replace(warnings);
         self.adopt_instances(&self.circuit_breakers, &before, &after, &mut adopted);
         self.adopt_instances(&self.retries, &before, &after, &mut adopted);
         self.adopt_instances(&self.rate_limiters, &before, &after, &mut adopted);
@@ -292,9 +297,28 @@ impl Inner {
                 adopted.changes.extend(changes.into_iter().flat_map(|(changes, _)| changes));
                 // One that was removed by hand is made when it is used again.
                 if !before.config.declares(T::PATTERN, name) {
-                    self.find_or_make(instances, name);
+                    self.find_or_make(instances, name, By::Registry);
                 }
             }
+        }
+    }
+
+    /// Whether a warning has nothing to warn of any more.
+    pub(super) fn is_settled(&self, until: &Until, in_force: &InForce) -> bool {
+        match until {
+            Until::LookedUp(pattern, name) => {
+                let key = in_force.key(*pattern, name);
+                match pattern {
+                    Pattern::CircuitBreaker => self.circuit_breakers.was_looked_up(&key),
+                    Pattern::Retry => self.retries.was_looked_up(&key),
+                    Pattern::RateLimiter => self.rate_limiters.was_looked_up(&key),
+                    Pattern::TimeLimiter => self.time_limiters.was_looked_up(&key),
+                    Pattern::Bulkhead => self.bulkheads.was_looked_up(&key),
+                    Pattern::ThreadPoolBulkhead => self.thread_pools.was_looked_up(&key),
+                }
+            }
+            Until::BudgetLookedUp(name) => self.budgets.was_looked_up(name),
+            Until::NotOverridden(pattern) => in_force.overridden(*pattern).is_none(),
         }
     }
 
