@@ -9,6 +9,7 @@ use std::{
 use parking_lot::{RwLock, RwLockWriteGuard};
 use resilience_settings::{Pattern, Value};
 
+use super::in_force::InForce;
 use crate::{
     Bulkhead, CircuitBreaker, RateLimiter, Retry, ThreadPoolBulkhead, TimeLimiter,
     aftermath::Aftermath,
@@ -196,20 +197,17 @@ impl<T: Managed> Instances<T> {
 pub(super) struct Locked<'a, T>(RwLockWriteGuard<'a, HashMap<String, Slot<T>>>);
 
 impl<T: Managed> Locked<'_, T> {
-    /// Keys every instance anew. Where two now have one key, the one of the spelling that is
-    /// `preferred` stays, else the first by name; the others are returned.
-    pub(super) fn rekey(
-        &mut self,
-        key: impl Fn(&str) -> String,
-        preferred: impl Fn(&str) -> bool,
-    ) -> Vec<T> {
+    /// Gives every instance the key that it has by what is in force. Where two now have one key, the
+    /// one of the known spelling stays, else the first by name; the others are returned.
+    pub(super) fn rekey(&mut self, in_force: &InForce) -> Vec<T> {
         let mut slots: Vec<Slot<T>> = self.0.drain().map(|(_, slot)| slot).collect();
         slots.sort_by(|a, b| a.instance.name().cmp(b.instance.name()));
         let mut displaced = Vec::new();
         for slot in slots {
             let name = slot.instance.name();
-            match self.0.entry(key(name)) {
-                Entry::Occupied(mut first) if preferred(name) => {
+            let is_preferred = in_force.spelled(T::PATTERN, name) == name;
+            match self.0.entry(in_force.key(T::PATTERN, name)) {
+                Entry::Occupied(mut first) if is_preferred => {
                     displaced.push(first.insert(slot).instance);
                 }
                 Entry::Occupied(_) => displaced.push(slot.instance),

@@ -4,6 +4,7 @@
 //! [`scope`](Resilience::scope) they run in. An instance keeps its identity for as long as it is not
 //! removed; every look-up of a name, in any spelling, gives a handle to the same one.
 
+mod all_instances;
 mod budgets;
 mod call_site;
 mod change;
@@ -38,6 +39,7 @@ use parking_lot::{Mutex, RwLock};
 use resilience_settings::{Pattern, Value, canonical, check_name};
 
 use self::{
+    all_instances::{AllInstances, each, of_pattern},
     budgets::Budgets,
     call_site::{SiteCache, annotated},
     check::Strict,
@@ -100,13 +102,8 @@ struct Inner {
     loading: Mutex<()>,
     /// How strictly `init` has checked the program; there is no such thing but in the process registry.
     program: Option<OnceLock<Strict>>,
-    circuit_breakers: Instances<CircuitBreaker>,
-    retries: Instances<Retry>,
+    instances: AllInstances,
     budgets: Budgets,
-    rate_limiters: Instances<RateLimiter>,
-    time_limiters: Instances<TimeLimiter>,
-    bulkheads: Instances<Bulkhead>,
-    thread_pools: Instances<ThreadPoolBulkhead>,
     /// Grows with every removal; what call sites have found before is then looked up again.
     epoch: AtomicU64,
     site_cache: RwLock<SiteCache>,
@@ -149,13 +146,8 @@ impl Resilience {
                 changing: Mutex::default(),
                 loading: Mutex::default(),
                 program,
-                circuit_breakers: Instances::default(),
-                retries: Instances::default(),
+                instances: AllInstances::default(),
                 budgets: Budgets::default(),
-                rate_limiters: Instances::default(),
-                time_limiters: Instances::default(),
-                bulkheads: Instances::default(),
-                thread_pools: Instances::default(),
                 epoch: AtomicU64::new(0),
                 site_cache: RwLock::default(),
                 warnings: Warnings::default(),
@@ -172,14 +164,7 @@ impl Resilience {
     /// From the first removal on, annotated functions look their instances up in a shared map.
     pub fn remove(&self, name: &str) -> bool {
         let inner = &*self.inner;
-        let removed = [
-            inner.remove(&inner.circuit_breakers, name),
-            inner.remove(&inner.retries, name),
-            inner.remove(&inner.rate_limiters, name),
-            inner.remove(&inner.time_limiters, name),
-            inner.remove(&inner.bulkheads, name),
-            inner.remove(&inner.thread_pools, name),
-        ];
+        let removed = each!(inner.instances, |instances| inner.remove(instances, name));
         let any = removed.contains(&true);
         if any {
             inner.epoch.fetch_add(1, Ordering::AcqRel);
@@ -265,17 +250,17 @@ macro_rules! accessors {
                 /// When the name is empty, longer than 200 characters, has control characters or nothing
                 /// but separators (`-`, `_`, `.`, space).
                 pub fn $get(&self, name: &str) -> $instance {
-                    self.inner.instance(&self.inner.$field, name)
+                    self.inner.instance(&self.inner.instances.$field, name)
                 }
 
                 #[doc = concat!("The ", $noun, " of this name, if there is one.")]
                 pub fn $find(&self, name: &str) -> Option<$instance> {
-                    self.inner.find(&self.inner.$field, name)
+                    self.inner.find(&self.inner.instances.$field, name)
                 }
 
                 #[doc = concat!("Every ", $noun, ", sorted by name.")]
                 pub fn $all(&self) -> Vec<$instance> {
-                    self.inner.$field.all()
+                    self.inner.instances.$field.all()
                 }
             )*
         }
@@ -298,14 +283,7 @@ impl Inner {
         fn of<T: Managed>(instances: &Instances<T>) -> Vec<String> {
             instances.all().iter().map(|instance| instance.name().to_owned()).collect()
         }
-        let mut names = match pattern {
-            Pattern::CircuitBreaker => of(&self.circuit_breakers),
-            Pattern::Retry => of(&self.retries),
-            Pattern::RateLimiter => of(&self.rate_limiters),
-            Pattern::TimeLimiter => of(&self.time_limiters),
-            Pattern::Bulkhead => of(&self.bulkheads),
-            Pattern::ThreadPoolBulkhead => of(&self.thread_pools),
-        };
+        let mut names = of_pattern!(pattern, self.instances, |instances| of(instances));
         // Declared, but removed by hand since.
         let known: HashSet<String> = names.iter().map(|name| canonical(name)).collect();
         let removed = config.instances(pattern).filter(|name| !known.contains(&canonical(name)));
@@ -315,18 +293,11 @@ impl Inner {
 
     /// What the instance of this name works by, of what can be changed by hand.
     fn changeable(&self, pattern: Pattern, name: &str) -> Vec<(&'static str, Value)> {
-        fn of<T: Managed>(instances: &Instances<T>, key: &str) -> Vec<(&'static str, Value)> {
-            instances.find(key).map(|instance| instance.changeable()).unwrap_or_default()
-        }
         let key = self.in_force().key(pattern, name);
-        match pattern {
-            Pattern::CircuitBreaker => of(&self.circuit_breakers, &key),
-            Pattern::Retry => of(&self.retries, &key),
-            Pattern::RateLimiter => of(&self.rate_limiters, &key),
-            Pattern::TimeLimiter => of(&self.time_limiters, &key),
-            Pattern::Bulkhead => of(&self.bulkheads, &key),
-            Pattern::ThreadPoolBulkhead => of(&self.thread_pools, &key),
-        }
+        of_pattern!(pattern, self.instances, |instances| instances
+            .find(&key)
+            .map(|instance| instance.changeable())
+            .unwrap_or_default())
     }
 
     fn in_force(&self) -> Arc<InForce> {

@@ -6,6 +6,7 @@ use resilience_settings::Pattern;
 
 use super::{
     Change, Inner, RegistryEventKind, Reload, Resilience,
+    all_instances::{each, of_pattern},
     check::{self, Strict, Until, Warning},
     in_force::InForce,
     instances::{By, Instances, Managed},
@@ -213,12 +214,7 @@ impl Inner {
         };
         let (before, mut problems) = (self.in_force(), Vec::new());
         let after = before.under(config.clone());
-        lost(&self.circuit_breakers, &before, &after, &mut problems);
-        lost(&self.retries, &before, &after, &mut problems);
-        lost(&self.rate_limiters, &before, &after, &mut problems);
-        lost(&self.time_limiters, &before, &after, &mut problems);
-        lost(&self.bulkheads, &before, &after, &mut problems);
-        lost(&self.thread_pools, &before, &after, &mut problems);
+        each!(self.instances, |instances| lost(instances, &before, &after, &mut problems));
         if problems.is_empty() { Ok(warnings) } else { Err(ConfigError::new(problems)) }
     }
 
@@ -235,12 +231,9 @@ impl Inner {
             !warning.until.as_ref().is_some_and(|until| self.is_settled(until, &after))
         });
         adopted.new_warnings = self.warnings.replace(warnings);
-        self.adopt_instances(&self.circuit_breakers, &before, &after, &mut adopted);
-        self.adopt_instances(&self.retries, &before, &after, &mut adopted);
-        self.adopt_instances(&self.rate_limiters, &before, &after, &mut adopted);
-        self.adopt_instances(&self.time_limiters, &before, &after, &mut adopted);
-        self.adopt_instances(&self.bulkheads, &before, &after, &mut adopted);
-        self.adopt_instances(&self.thread_pools, &before, &after, &mut adopted);
+        each!(self.instances, |instances| {
+            self.adopt_instances(instances, &before, &after, &mut adopted);
+        });
         adopted.changes.extend(self.adopt_budgets(&before.config, &after.config));
         adopted
     }
@@ -248,32 +241,14 @@ impl Inner {
     /// Replaces what is in force and the keys that follow from it, as one step for whoever looks for
     /// an instance. Whoever makes one meanwhile looks again before it puts it in.
     fn put_in_force(&self, after: &Arc<InForce>, adopted: &mut Adopted) {
-        let mut circuit_breakers = self.circuit_breakers.lock();
-        let mut retries = self.retries.lock();
-        let mut rate_limiters = self.rate_limiters.lock();
-        let mut time_limiters = self.time_limiters.lock();
-        let mut bulkheads = self.bulkheads.lock();
-        let mut thread_pools = self.thread_pools.lock();
+        let mut locked = self.instances.lock();
         *self.in_force.write() = Arc::clone(after);
-        macro_rules! rekey {
-            ($($instances:ident: $pattern:ident),*) => {
-                $(for displaced in $instances.rekey(
-                    |name| after.key(Pattern::$pattern, name),
-                    |name| after.spelled(Pattern::$pattern, name) == name,
-                ) {
-                    self.note_removed(&displaced);
-                    adopted.aftermath.push(Aftermath::new(move || displaced.retire()));
-                })*
-            };
-        }
-        rekey!(
-            circuit_breakers: CircuitBreaker,
-            retries: Retry,
-            rate_limiters: RateLimiter,
-            time_limiters: TimeLimiter,
-            bulkheads: Bulkhead,
-            thread_pools: ThreadPoolBulkhead
-        );
+        each!(mut locked, |instances| {
+            for displaced in instances.rekey(after) {
+                self.note_removed(&displaced);
+                adopted.aftermath.push(Aftermath::new(move || displaced.retire()));
+            }
+        });
     }
 
     fn adopt_instances<T: Managed>(
@@ -308,14 +283,7 @@ impl Inner {
         match until {
             Until::LookedUp(pattern, name) => {
                 let key = in_force.key(*pattern, name);
-                match pattern {
-                    Pattern::CircuitBreaker => self.circuit_breakers.was_looked_up(&key),
-                    Pattern::Retry => self.retries.was_looked_up(&key),
-                    Pattern::RateLimiter => self.rate_limiters.was_looked_up(&key),
-                    Pattern::TimeLimiter => self.time_limiters.was_looked_up(&key),
-                    Pattern::Bulkhead => self.bulkheads.was_looked_up(&key),
-                    Pattern::ThreadPoolBulkhead => self.thread_pools.was_looked_up(&key),
-                }
+                of_pattern!(pattern, self.instances, |instances| instances.was_looked_up(&key))
             }
             Until::BudgetLookedUp(name) => self.budgets.was_looked_up(name),
             Until::NotOverridden(pattern) => in_force.overridden(*pattern).is_none(),

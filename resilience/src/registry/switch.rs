@@ -6,6 +6,7 @@ use resilience_settings::Pattern;
 
 use super::{
     Resilience,
+    all_instances::of_pattern,
     in_force::InForce,
     instances::{Instances, Managed},
     log,
@@ -70,14 +71,7 @@ impl Resilience {
         let changing = inner.changing.lock();
         let in_force = Arc::new(inner.in_force().switched(pattern, on));
         *inner.in_force.write() = Arc::clone(&in_force);
-        let aftermath = match pattern {
-            Pattern::CircuitBreaker => switch(&inner.circuit_breakers, &in_force),
-            Pattern::Retry => switch(&inner.retries, &in_force),
-            Pattern::RateLimiter => switch(&inner.rate_limiters, &in_force),
-            Pattern::TimeLimiter => switch(&inner.time_limiters, &in_force),
-            Pattern::Bulkhead => switch(&inner.bulkheads, &in_force),
-            Pattern::ThreadPoolBulkhead => switch(&inner.thread_pools, &in_force),
-        };
+        let aftermath = of_pattern!(pattern, inner.instances, |all| switch(all, &in_force));
         drop(changing);
         drop(aftermath);
     }
