@@ -5,14 +5,17 @@ use std::collections::{BTreeMap, HashSet};
 
 use resilience_settings::{Pattern, canonical};
 
-use super::{call_site, in_force::InForce, resolve};
+use super::{
+    call_site::{self, InlineValue, LayerSpec, SiteSpec},
+    in_force::InForce,
+    resolve,
+};
 use crate::{
     config::{
         Config, ConfigError, Hints, Inline, Problem, Settings, contradictions, instance_path,
         question,
     },
     kind,
-    registry::{InlineValue, LayerSpec, SiteSpec},
 };
 
 /// For whose functions `strict: true` turns warnings into errors.

@@ -3,10 +3,13 @@
 //! Annotated functions find their instances here: in the process registry, or in the registry whose
 //! [`scope`](Resilience::scope) they run in. An instance keeps its identity for as long as it is not
 //! removed; every look-up of a name, in any spelling, gives a handle to the same one.
+//!
+//! [`Resilience`] is the registry; [`init`] fills that of the process. What a change of its
+//! configuration comes to is a [`Reload`]; its own events and metrics are here too.
 
 mod all_instances;
 mod budgets;
-mod call_site;
+pub(crate) mod call_site;
 mod change;
 mod check;
 mod event;
@@ -41,7 +44,7 @@ use resilience_settings::{Pattern, Value, canonical, check_name};
 use self::{
     all_instances::{AllInstances, each, of_pattern},
     budgets::Budgets,
-    call_site::{SiteCache, annotated},
+    call_site::{LayerSpec, SiteCache, SiteSpec, annotated},
     check::Strict,
     in_force::InForce,
     instances::{By, Instances},
@@ -60,9 +63,6 @@ pub use global::{global, init, init_for};
 pub use metrics::RegistryMetrics;
 #[cfg(feature = "watch")]
 pub use watch::Watcher;
-
-#[doc(hidden)]
-pub use call_site::{CallSite, InlineValue, LayerSpec, RegisteredSite, SiteSpec};
 
 pub(crate) use instances::Managed;
 pub(crate) use scope::{in_present_scope, in_present_scope_sync};
