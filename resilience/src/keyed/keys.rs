@@ -65,6 +65,11 @@ impl<T: Member> Keys<T> {
         }
     }
 
+    /// Those that have a key of their own, sorted by it.
+    pub(crate) fn all(&self) -> Vec<T> {
+        self.map().map(Map::all).unwrap_or_default()
+    }
+
     pub(crate) fn metrics(&self) -> KeyedMetrics {
         self.map().map(Map::metrics).unwrap_or_default()
     }

@@ -99,6 +99,16 @@ impl<T: Member> Map<T> {
         }
     }
 
+    /// Every instance that has a key of its own, sorted by it.
+    pub(super) fn all(&self) -> Vec<T> {
+        let mut all = Vec::new();
+        for shard in &self.shards {
+            all.extend(shard.read().slots().iter().map(|slot| slot.instance.clone()));
+        }
+        all.sort_by(|a: &T, b: &T| a.own_key().cmp(&b.own_key()));
+        all
+    }
+
     /// The instance for a key, or the one for those beyond the cap.
     pub(super) fn get_or_create(&self, parent: &T, key: &dyn Display) -> T {
         let text = KeyText::of(key);
