@@ -506,3 +506,23 @@ fn the_instances_of_all_keys_can_be_looked_through() {
     assert!(open.len() == 1 && open[0].key() == Some("150"));
     assert!(live[0].keyed_instances().is_empty());
 }
+
+/// Breaks the contract of `Display`.
+struct Failing;
+
+impl fmt::Display for Failing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("half")?;
+        Err(fmt::Error)
+    }
+}
+
+#[test]
+fn a_key_that_fails_to_show_itself_is_a_panic_that_names_the_instance() {
+    let (shards, _) = breaker(8);
+    let look_up = std::panic::AssertUnwindSafe(|| shards.keyed(&Failing));
+    let payload = std::panic::catch_unwind(look_up).unwrap_err();
+    let message = payload.downcast_ref::<String>().unwrap();
+    assert!(message.contains("a key for circuitbreaker 'shard' has failed"), "{message}");
+    assert_eq!(shards.keyed_metrics().created, 0);
+}

@@ -28,6 +28,7 @@ macro_rules! keyed {
                 /// assert_eq!(shards.keyed_metrics().live, 1);
                 /// ```
                 #[must_use = "the instance itself is not changed"]
+                #[track_caller]
                 pub fn keyed<K: Key + ?Sized>(&self, key: &K) -> Self {
                     instance_of(self, as_display(&key))
                 }

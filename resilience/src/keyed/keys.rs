@@ -90,6 +90,7 @@ pub(crate) fn clear<T: Member>(parent: &T) {
 }
 
 /// The instance for a key under `parent`.
+#[track_caller]
 pub(crate) fn instance_of<T: Member>(parent: &T, key: &dyn Display) -> T {
     let Keys::Parent(map) = parent.keys() else { return parent.clone() };
     let map = map.get().unwrap_or_else(|| {

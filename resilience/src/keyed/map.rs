@@ -110,8 +110,19 @@ impl<T: Member> Map<T> {
     }
 
     /// The instance for a key, or the one for those beyond the cap.
+    ///
+    /// # Panics
+    ///
+    /// When the key's `Display` panics or fails.
+    #[track_caller]
     pub(super) fn get_or_create(&self, parent: &T, key: &dyn Display) -> T {
-        let text = KeyText::of(key);
+        let Ok(text) = KeyText::of(key) else {
+            panic!(
+                "the `Display` of a key for {} '{}' has failed: an instance needs the key's whole text",
+                T::PATTERN,
+                parent.name()
+            );
+        };
         let hash = text.hash();
         let now = parent.clock().now();
         let shard = self.shard(hash);

@@ -149,6 +149,7 @@ impl CallSite {
     /// Starts a call on the instances for these keys: one for each layer that has one, in their order.
     ///
     /// It runs a user's code, which shows the keys, and takes nothing before that has ended.
+    #[track_caller]
     pub fn enter_keyed(&'static self, keys: &[&dyn Display]) -> Pass {
         let mut layers = Layers::clone(&self.layers());
         let keyed = self.spec.layers.iter().filter(|layer| layer.keyed);
@@ -185,6 +186,7 @@ impl CallSite {
 }
 
 /// Puts the instance for a key in the place of the one for all of them.
+#[track_caller]
 fn narrow<T: Member>(instance: &mut Option<T>, key: &dyn Display) {
     if let Some(instance) = instance {
         *instance = keyed::instance_of(instance, key);
