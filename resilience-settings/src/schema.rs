@@ -53,7 +53,7 @@ const METRIC_KEYS: Key = key(
     "metric_keys",
     Type::Texts { max: 100 },
     Default::EmptyList,
-    "The keys that metrics may name.",
+    "The keys that exporters of metrics may name; none reads it yet.",
 );
 
 /// Keys of `circuitbreaker`.

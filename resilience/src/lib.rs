@@ -25,7 +25,7 @@ pub mod events;
 pub mod keyed;
 mod kind;
 pub mod rate_limiter;
-mod registry;
+pub mod registry;
 pub mod retry;
 mod rules;
 mod sealed;
@@ -49,12 +49,7 @@ pub use error::{
 };
 pub use kind::ErrorKind;
 pub use rate_limiter::{RateLimiter, RateLimiterConfig};
-#[cfg(feature = "watch")]
-pub use registry::Watcher;
-pub use registry::{
-    Change, RegistryEvent, RegistryEventKind, RegistryMetrics, Reload, Resilience, global, init,
-    init_for,
-};
+pub use registry::{Resilience, global, init, init_for};
 #[cfg(feature = "macros")]
 pub use resilience_macros::{
     ErrorKind, bulkhead, circuit_breaker, rate_limiter, retry, time_limiter,

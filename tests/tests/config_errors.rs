@@ -452,6 +452,22 @@ fn file_error(path: &PathBuf) -> String {
     loaded.unwrap_err().to_string().replace(&path.display().to_string(), "<path>")
 }
 
+/// Whoever opened it would wait for somebody to write.
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_refused_without_being_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe.yaml");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let (done, is_done) = std::sync::mpsc::channel();
+    std::thread::spawn(move || done.send(file_error(&pipe)));
+    let error = is_done.recv_timeout(std::time::Duration::from_secs(10)).expect("it waits");
+    assert_eq!(error, "<path>: cannot read the file: it is not a regular file");
+    let folder = folder.path().join("folder.yaml");
+    fs::create_dir(&folder).unwrap();
+    assert!(file_error(&folder).ends_with("it is not a regular file"));
+}
+
 #[test]
 fn a_file_that_cannot_be_read_is_named() {
     let missing = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("no-such-file.yaml");

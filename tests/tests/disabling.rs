@@ -5,7 +5,7 @@ use std::time::Duration;
 use resilience::{
     CallError, Config, Error, Resilience,
     circuit_breaker::State,
-    config::{Format, Pattern},
+    config::{Format, Origin, Pattern},
 };
 
 fn config(yaml: &str) -> Config {
@@ -43,6 +43,74 @@ async fn a_pattern_is_switched_off_and_on_at_run_time() {
     // In the place of the file's switch of the pattern.
     reload(&registry, &yaml.replace("bulkhead: {", "bulkhead: { enabled: false,"));
     assert!(enabled("full") && !enabled("own"));
+}
+
+#[test]
+fn a_switch_that_goes_before_the_file_is_told_and_can_be_given_back() {
+    let off = "{ retry: { enabled: false, instances: { x: {}, own: { enabled: false } } } }";
+    let registry = registry(off);
+    let retry = registry.retry("x");
+    let enabled = |name: &str| {
+        let effective = registry.effective_config();
+        let path = format!("retry.instances.{name}.enabled");
+        let (_, value, origin) = effective.iter().find(|(p, ..)| *p == path).unwrap();
+        format!("{value} from {origin}")
+    };
+    assert_eq!(enabled("x"), "false from <text>:1 (retry)");
+    registry.set_enabled(Pattern::Retry, true);
+    assert_eq!((enabled("x"), retry.config().is_enabled()), ("true from code".into(), true));
+    assert!(enabled("own").starts_with("false from <text>:1"), "{}", enabled("own"));
+    assert!(registry.warnings().is_empty(), "it was meant");
+
+    reload(&registry, off);
+    let told = "retry.enabled: false (<text>:1) has no effect, because the program has said \
+                `set_enabled(Pattern::Retry, true)`; `clear_enabled` gives it back to the \
+                configuration";
+    assert_eq!(registry.warnings(), [told]);
+    retry.set_enabled(true);
+    registry.clear_enabled(Pattern::Retry);
+    assert!(!retry.config().is_enabled(), "what was said of the instance is forgotten");
+    assert_eq!(enabled("x"), "false from <text>:1 (retry)");
+    assert!(registry.warnings().is_empty(), "it is settled");
+    reload(&registry, &off.replace("enabled: false, instances", "enabled: true, instances"));
+    assert!(retry.config().is_enabled(), "the file's word counts again");
+
+    registry.set_enabled(Pattern::Retry, false);
+    reload(&registry, &off.replace("enabled: false, instances", "instances"));
+    assert!(registry.warnings().is_empty(), "the file does not say the opposite");
+}
+
+#[test]
+fn what_was_set_by_hand_on_an_instance_is_told_as_in_force() {
+    let yaml = "ratelimiter.instances.x: { limit_for_period: 5 }\n\
+                bulkhead.instances.x: { max_concurrent_calls: 5 }\n\
+                retry.instances.x: {}";
+    let registry = registry(yaml);
+    let told = || {
+        let by_hand = registry.effective_config().into_iter();
+        let by_hand = by_hand.filter(|(.., origin)| *origin == Origin::Code);
+        by_hand.map(|(path, value, _)| format!("{path}: {value}")).collect::<Vec<_>>()
+    };
+    assert_eq!(told(), [""; 0]);
+    let (limiter, bulkhead) = (registry.rate_limiter("x"), registry.bulkhead("x"));
+    limiter.change_limit_for_period(7).unwrap();
+    limiter.change_timeout_duration(Duration::from_secs(1)).unwrap();
+    bulkhead.change_max_concurrent_calls(9);
+    registry.retry("x").set_enabled(false);
+    assert_eq!(
+        told(),
+        [
+            "retry.instances.x.enabled: false",
+            "ratelimiter.instances.x.limit_for_period: 7",
+            "ratelimiter.instances.x.timeout_duration: 1s",
+            "bulkhead.instances.x.max_concurrent_calls: 9",
+        ]
+    );
+    let config = registry.config().effective();
+    assert!(config.iter().all(|(.., origin)| *origin != Origin::Code), "it is no configuration");
+    bulkhead.change_max_concurrent_calls(5);
+    reload(&registry, &yaml.replace("limit_for_period: 5", "limit_for_period: 6"));
+    assert_eq!(told(), ["retry.instances.x.enabled: false"]);
 }
 
 #[tokio::test]

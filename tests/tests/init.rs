@@ -93,7 +93,8 @@ async fn i12_a_program_starts_and_hears_what_is_questionable() {
     for part in ["init::undeclared", "init.rs:", "did you mean 'misspelt-stock'"] {
         assert!(undeclared_warning.contains(part), "{undeclared_warning}");
     }
-    assert_eq!(about("'misspelt-stock' is declared, but no annotated function uses it"), 1);
+    let unused = "is declared, but no annotated function uses it; is it looked up by name?";
+    assert_eq!(about(&format!("'misspelt-stock' {unused}")), 1);
     assert_eq!(about("retry budget 'ofNobody' is declared, but no retry names it"), 1);
     assert_eq!(about("retry budget"), 1, "{warnings:?}");
     assert_eq!(about("has `deadline` and no end to tell"), 1, "{warnings:?}");
@@ -101,6 +102,15 @@ async fn i12_a_program_starts_and_hears_what_is_questionable() {
     assert_eq!((timeless().await, timed().await), (Ok(7), Ok(8)));
     assert_eq!(about("inlineOnly"), 0, "inline settings declare an instance");
     assert_eq!(about("init::not_detached"), 1, "{warnings:?}");
+
+    // Neither a look-up nor a reload leaves it a question who uses them.
+    registry.stack().bulkhead("MisspeltStock").build();
+    registry.retry_budget("ofNobody");
+    let warnings: Vec<String> = registry.warnings();
+    let about = |part: &str| warnings.iter().filter(|w| w.contains(part)).count();
+    assert_eq!((about(unused), about("retry budget")), (0, 0), "{warnings:?}");
+    registry.reload(config.clone()).unwrap();
+    assert_eq!(registry.warnings(), warnings);
 
     // The warning is not repeated when the function is called.
     assert_eq!(undeclared().await, Ok(2));

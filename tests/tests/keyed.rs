@@ -488,3 +488,41 @@ fn the_settings_about_keys_are_read_from_files() {
     let pool = "thread-pool-bulkhead.instances.pool.max_keys: 3";
     assert!(Config::from_str(pool, Format::Yaml).is_err(), "a thread pool has no keys");
 }
+
+#[test]
+fn the_instances_of_all_keys_can_be_looked_through() {
+    let (shards, _) = breaker(100);
+    assert!(shards.keyed_instances().is_empty());
+    let keys: Vec<String> = (100..200).map(|key| key.to_string()).collect();
+    for key in keys.iter().rev() {
+        drop(shards.keyed(key));
+    }
+    assert_eq!(shards.keyed("beyond").key(), None);
+    shards.keyed("150").transition_to(State::Open).unwrap();
+    let live = shards.keyed_instances();
+    assert!(live.iter().filter_map(CircuitBreaker::key).eq(&keys), "sorted, each one once");
+    assert_eq!(live.len(), 100, "the one that further keys share has no key");
+    let open: Vec<_> = live.iter().filter(|shard| shard.state() == State::Open).collect();
+    assert!(open.len() == 1 && open[0].key() == Some("150"));
+    assert!(live[0].keyed_instances().is_empty());
+}
+
+/// Breaks the contract of `Display`.
+struct Failing;
+
+impl fmt::Display for Failing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("half")?;
+        Err(fmt::Error)
+    }
+}
+
+#[test]
+fn a_key_that_fails_to_show_itself_is_a_panic_that_names_the_instance() {
+    let (shards, _) = breaker(8);
+    let look_up = std::panic::AssertUnwindSafe(|| shards.keyed(&Failing));
+    let payload = std::panic::catch_unwind(look_up).unwrap_err();
+    let message = payload.downcast_ref::<String>().unwrap();
+    assert!(message.contains("a key for circuitbreaker 'shard' has failed"), "{message}");
+    assert_eq!(shards.keyed_metrics().created, 0);
+}

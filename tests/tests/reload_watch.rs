@@ -7,8 +7,9 @@ use std::{
 };
 
 use resilience::{
-    Config, RegistryEvent, Resilience, Watcher,
+    Config, Resilience,
     events::{Event, EventStream},
+    registry::{RegistryEvent, Watcher},
 };
 use tempfile::TempDir;
 

@@ -125,9 +125,9 @@ impl Layer {
             Special::Crate => self.krate = Some(crate_path(arg)?),
             Special::Fallback => self.fallbacks = paths(arg)?,
             Special::Permits => self.permits = permits(arg)?,
-            Special::Detach => self.detach = Some(flag(arg)?),
+            Special::Detach => self.detach = Some(flag(arg, "")?),
             Special::Deadline => {
-                flag(arg)?;
+                flag(arg, self.time_of_deadline())?;
                 self.deadline = true;
             }
             Special::Rule(method) => self.rules.push((method, path(arg)?)),
@@ -135,6 +135,14 @@ impl Layer {
             Special::Type => {}
         }
         Ok(())
+    }
+
+    /// Where the time is given that `deadline` passes on.
+    fn time_of_deadline(&self) -> &'static str {
+        match self.pattern {
+            Pattern::Retry => ", and the time as `total_timeout = …`",
+            _ => ", and the time as `timeout_duration = …`",
+        }
     }
 
     fn key_expression(&self, arg: &Arg) -> syn::Result<Expr> {
@@ -184,6 +192,8 @@ impl Layer {
             format!("did you mean {longer}?")
         } else if let Some(owners) = listed(self.elsewhere(&written), "and") {
             format!("it belongs to {owners}")
+        } else if let Some(shorter) = shorter(&written, &keys) {
+            format!("did you mean `{shorter}`?")
         } else {
             format!("it has {}", listed(keys, "and").unwrap_or_default())
         };
@@ -212,6 +222,13 @@ fn longer<'a>(written: &str, keys: &[&'a str]) -> Vec<&'a str> {
     keys.iter().copied().filter(|key| canonical(key).contains(&written)).collect()
 }
 
+/// The key that says the same in fewer letters: `key` for `keyed`.
+fn shorter<'a>(written: &str, keys: &[&'a str]) -> Option<&'a str> {
+    let written = canonical(written);
+    let starts = keys.iter().copied().filter(|key| written.starts_with(&canonical(key)));
+    starts.max_by_key(|key| key.len())
+}
+
 /// `` `a`, `b` or `c` ``
 fn listed(keys: Vec<&str>, conjunction: &str) -> Option<String> {
     let mut keys: Vec<String> = keys.into_iter().map(|key| format!("`{key}`")).collect();
@@ -230,12 +247,13 @@ fn shown(pattern: Pattern) -> &'static str {
     }
 }
 
-/// Where a key stands that has no value.
-fn flag(arg: &Arg) -> syn::Result<Span> {
+/// Where a key stands that has no value; `besides` says where a value belongs.
+fn flag(arg: &Arg, besides: &str) -> syn::Result<Span> {
     match &arg.value {
         ArgValue::Flag => Ok(arg.key.span()),
         ArgValue::Expr(expr) => {
-            Err(syn::Error::new_spanned(expr, format!("`{}` takes no value", arg.key)))
+            let message = format!("`{0}` takes no value: write `{0}` alone{besides}", arg.key);
+            Err(syn::Error::new_spanned(expr, message))
         }
     }
 }

@@ -142,12 +142,13 @@ impl EventKind for CircuitBreakerEventKind {
                 buffered_calls,
                 failed_calls,
                 slow_calls,
-            } => write!(
-                f,
-                "changed state from {from} to {to} (failure rate {failure_rate} %, slow call rate \
-                 {slow_call_rate} %; {buffered_calls} calls, {failed_calls} failed, \
-                 {slow_calls} slow)"
-            ),
+            } => {
+                write!(f, "changed state from {from} to {to} (")?;
+                if let Some((failed, slow)) = defined(*failure_rate).zip(defined(*slow_call_rate)) {
+                    write!(f, "failure rate {failed} %, slow call rate {slow} %; ")?;
+                }
+                write!(f, "{buffered_calls} calls, {failed_calls} failed, {slow_calls} slow)")
+            }
             Self::Reset => f.write_str("was reset"),
             Self::FailureRateExceeded { rate } => {
                 write!(f, "exceeded its failure rate threshold at {rate} %")
@@ -157,6 +158,11 @@ impl EventKind for CircuitBreakerEventKind {
             }
         }
     }
+}
+
+/// A rate, unless it is the -1 of too few calls.
+pub(super) fn defined(rate: f32) -> Option<f32> {
+    (rate >= 0.0).then_some(rate)
 }
 
 fn list(f: &mut fmt::Formatter<'_>, kinds: &[&str]) -> fmt::Result {
@@ -186,7 +192,17 @@ mod tests {
             failed_calls: 4,
             slow_calls: 2,
         };
+        let by_hand = CircuitBreakerEventKind::StateTransition {
+            from: State::Closed,
+            to: State::Open,
+            failure_rate: -1.0,
+            slow_call_rate: -1.0,
+            buffered_calls: 1,
+            failed_calls: 0,
+            slow_calls: 0,
+        };
         let texts = [
+            (by_hand, "changed state from CLOSED to OPEN (1 calls, 0 failed, 0 slow)"),
             (CircuitBreakerEventKind::Success { elapsed }, "recorded a successful call after 7 ms"),
             (
                 CircuitBreakerEventKind::Error { elapsed, kinds },

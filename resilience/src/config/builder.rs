@@ -66,7 +66,8 @@ impl ConfigBuilder {
         Self::default()
     }
 
-    /// Adds a file, read in the format that its extension names; later ones win.
+    /// Adds a file, read in the format that its extension names; later ones win. It must be a regular
+    /// file, or a link to one: no pipe or device.
     #[cfg(feature = "config")]
     pub fn file(mut self, path: impl AsRef<std::path::Path>) -> Self {
         self.inputs.push(Input::Path(path.as_ref().to_owned()));

@@ -120,8 +120,15 @@ impl Config {
     /// The same with the switch of a whole pattern set in code, in the place of the one that was read.
     pub(crate) fn with_switch(&self, pattern: Pattern, on: bool) -> Self {
         let mut inner = (*self.inner).clone();
-        inner.tree.section_mut(pattern).enabled = Some((on, Origin::Code));
+        let section = inner.tree.section_mut(pattern);
+        section.overridden = section.enabled.as_ref().is_some_and(|(read, _)| *read != on);
+        section.enabled = Some((on, Origin::Code));
         Self { inner: Arc::new(inner) }
+    }
+
+    /// The switch of a whole pattern, where one was read, and where it came from.
+    pub(crate) fn switch(&self, pattern: Pattern) -> Option<&(bool, Origin)> {
+        self.tree().section(pattern)?.enabled.as_ref()
     }
 
     /// The declared instances of a pattern, as they are spelled, in the order of declaration.

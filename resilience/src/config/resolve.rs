@@ -64,7 +64,7 @@ impl Config {
         if let Some(entry) = entry {
             overlay(&mut settings, &entry.values);
         }
-        switch_off(&mut settings, section);
+        switch(&mut settings, section);
         if problems.is_empty() { Ok(settings) } else { Err(ConfigError::new(problems)) }
     }
 
@@ -84,7 +84,7 @@ impl Config {
             });
         }
         overlay(&mut settings, &entry.values);
-        switch_off(&mut settings, section);
+        switch(&mut settings, section);
         settings
     }
 }
@@ -95,12 +95,14 @@ fn overlay(settings: &mut Settings, values: &Values) {
     }
 }
 
-/// `enabled: false` of the pattern goes before everything else.
-fn switch_off(settings: &mut Settings, section: &Section) {
-    if let Some((false, origin)) = &section.enabled
+/// `enabled: false` of the pattern goes before everything else. That code has said `true` instead is
+/// why an instance acts.
+fn switch(settings: &mut Settings, section: &Section) {
+    if let Some((on, origin)) = &section.enabled
+        && (!on || (section.overridden && settings.bool("enabled")))
         && let Some((slot, _)) = settings.pattern().key("enabled")
     {
-        settings.put(slot, Arc::new((Value::Bool(false), origin.clone())));
+        settings.put(slot, Arc::new((Value::Bool(*on), origin.clone())));
     }
 }
 

@@ -130,6 +130,15 @@ impl Settings {
         Ok(())
     }
 
+    /// Takes the value that an instance works by, where it is another one: it was given it in code.
+    pub(crate) fn take_in_force(&mut self, name: &'static str, value: Value) {
+        if self.get(name) != Some(&value)
+            && let Some(slot) = self.slot(name)
+        {
+            self.values[slot] = Some(Arc::new((value, Origin::Code)));
+        }
+    }
+
     /// Puts a value that was checked already at the position of its key.
     pub(super) fn put(&mut self, slot: usize, value: Arc<(Value, Origin)>) {
         self.values[slot] = Some(value);

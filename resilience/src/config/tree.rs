@@ -18,6 +18,8 @@ pub(crate) struct Tree {
 pub(crate) struct Section {
     /// The switch of the whole pattern.
     pub(crate) enabled: Option<(bool, Origin)>,
+    /// Whether the switch was set in code in the place of one that says the opposite.
+    pub(crate) overridden: bool,
     pub(crate) configs: Entries,
     pub(crate) instances: Entries,
     /// Of `retry` only: what retries are taken from.

@@ -27,7 +27,8 @@ macro_rules! typed_config {
             /// default.
             key_idle_timeout(timeout: std::time::Duration) =
                 resilience_settings::Value::Duration(timeout);
-            /// Sets the keys that metrics may name, at most 100; none by default.
+            /// Sets the keys that exporters of metrics may name, at most 100; none by default. None
+            /// reads them yet.
             metric_keys(keys: impl IntoIterator<Item = impl Into<String>>) =
                 resilience_settings::Value::Texts(keys.into_iter().map(Into::into).collect());
         }
@@ -43,7 +44,7 @@ macro_rules! typed_config {
                 self.keyed.key_idle_timeout
             }
 
-            /// Returns the keys that metrics may name.
+            /// Returns the keys that exporters of metrics may name; none reads them yet.
             pub fn metric_keys(&self) -> &[String] {
                 &self.keyed.metric_keys
             }

@@ -28,6 +28,7 @@ macro_rules! keyed {
                 /// assert_eq!(shards.keyed_metrics().live, 1);
                 /// ```
                 #[must_use = "the instance itself is not changed"]
+                #[track_caller]
                 pub fn keyed<K: Key + ?Sized>(&self, key: &K) -> Self {
                     instance_of(self, as_display(&key))
                 }
@@ -37,6 +38,30 @@ macro_rules! keyed {
                 /// Of a key longer than 256 bytes it is the beginning and a hash.
                 pub fn key(&self) -> Option<&str> {
                     Member::own_key(self)
+                }
+
+                #[doc = concat!("Returns the ", $noun, "s of all keys that have one of their own now, in the order of their keys.")]
+                ///
+                /// It is how to find out which of them are in what state: what this instance tells of
+                /// itself, such as its metrics, does not include them. It copies one handle for each of
+                /// up to `max_keys`, and none of them may go as long as its handle is kept.
+                ///
+                /// # Examples
+                ///
+                /// ```
+                #[doc = concat!("use resilience::", stringify!($instance), ";")]
+                ///
+                #[doc = concat!("let shards = ", stringify!($instance), "::new(\"shard\", Default::default());")]
+                /// shards.keyed("us");
+                /// shards.keyed("eu");
+                /// for shard in shards.keyed_instances() {
+                ///     println!("{:?}: {:?}", shard.key(), shard.metrics());
+                /// }
+                /// # let shards = shards.keyed_instances();
+                /// # assert!(shards.iter().filter_map(|shard| shard.key()).eq(["eu", "us"]));
+                /// ```
+                pub fn keyed_instances(&self) -> Vec<Self> {
+                    Member::keys(self).all()
                 }
 
                 /// Tells how many instances there are for keys, and what became of others.

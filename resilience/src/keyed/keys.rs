@@ -65,6 +65,11 @@ impl<T: Member> Keys<T> {
         }
     }
 
+    /// Those that have a key of their own, sorted by it.
+    pub(crate) fn all(&self) -> Vec<T> {
+        self.map().map(Map::all).unwrap_or_default()
+    }
+
     pub(crate) fn metrics(&self) -> KeyedMetrics {
         self.map().map(Map::metrics).unwrap_or_default()
     }
@@ -85,6 +90,7 @@ pub(crate) fn clear<T: Member>(parent: &T) {
 }
 
 /// The instance for a key under `parent`.
+#[track_caller]
 pub(crate) fn instance_of<T: Member>(parent: &T, key: &dyn Display) -> T {
     let Keys::Parent(map) = parent.keys() else { return parent.clone() };
     let map = map.get().unwrap_or_else(|| {

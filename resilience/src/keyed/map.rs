@@ -99,9 +99,30 @@ impl<T: Member> Map<T> {
         }
     }
 
+    /// Every instance that has a key of its own, sorted by it.
+    pub(super) fn all(&self) -> Vec<T> {
+        let mut all = Vec::new();
+        for shard in &self.shards {
+            all.extend(shard.read().slots().iter().map(|slot| slot.instance.clone()));
+        }
+        all.sort_by(|a: &T, b: &T| a.own_key().cmp(&b.own_key()));
+        all
+    }
+
     /// The instance for a key, or the one for those beyond the cap.
+    ///
+    /// # Panics
+    ///
+    /// When the key's `Display` panics or fails.
+    #[track_caller]
     pub(super) fn get_or_create(&self, parent: &T, key: &dyn Display) -> T {
-        let text = KeyText::of(key);
+        let Ok(text) = KeyText::of(key) else {
+            panic!(
+                "the `Display` of a key for {} '{}' has failed: an instance needs the key's whole text",
+                T::PATTERN,
+                parent.name()
+            );
+        };
         let hash = text.hash();
         let now = parent.clock().now();
         let shard = self.shard(hash);

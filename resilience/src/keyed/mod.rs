@@ -37,8 +37,25 @@
 //! name, by a reload or by hand, reach the instances that are there. Removing the name from its
 //! registry drops them; calls in flight end on the dropped ones.
 //!
-//! Keys may be user ids: no text of an error, an event or the log has one, and metrics may name those of
-//! `metric_keys` only.
+//! Metrics, state and permits are each key's own: those of the name itself know nothing of what its keys
+//! do. `keyed_instances` of an instance gives the ones there are, such as to find the breakers that are
+//! open:
+//!
+//! ```
+//! use resilience::{CircuitBreaker, circuit_breaker::State};
+//!
+//! let shards = CircuitBreaker::new("shard", Default::default());
+//! shards.keyed("eu").transition_to(State::Open)?;
+//! shards.keyed("us");
+//! let mut live = shards.keyed_instances();
+//! live.retain(|shard| shard.state() == State::Open);
+//! assert_eq!(live.iter().filter_map(|shard| shard.key()).collect::<Vec<_>>(), ["eu"]);
+//! assert_eq!(shards.state(), State::Closed);
+//! # Ok::<(), resilience::circuit_breaker::IllegalTransition>(())
+//! ```
+//!
+//! Keys may be user ids: no text of an error, an event or the log has one. `metric_keys` is for exporters
+//! of metrics, which may name those keys only; no exporter is part of this crate yet, so nothing reads it.
 //!
 //! # How many there are
 //!

@@ -33,13 +33,13 @@ pub(super) struct KeyText {
 }
 
 impl KeyText {
-    /// # Panics
+    /// # Errors
     ///
     /// When the key's `Display` fails, which its contract forbids: half of a text would be another key.
-    pub(super) fn of(key: &dyn Display) -> Self {
+    pub(super) fn of(key: &dyn Display) -> Result<Self, fmt::Error> {
         let mut writer = Writer { text: Self { bytes: [0; CAPACITY], len: 0 }, rest: None };
-        write!(writer, "{key}").expect("a key's `Display` returned an error unexpectedly");
-        writer.finish()
+        write!(writer, "{key}")?;
+        Ok(writer.finish())
     }
 
     pub(super) fn as_bytes(&self) -> &[u8] {
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     fn text(key: &dyn Display) -> String {
-        KeyText::of(key).to_shared().to_string()
+        KeyText::of(key).expect("it shows itself").to_shared().to_string()
     }
 
     /// Shows a text in portions of this many characters.

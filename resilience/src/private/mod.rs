@@ -34,7 +34,7 @@ pub use crate::{
     error::CallError,
     keyed::key::as_display,
     kind::DeclaredKinds,
-    registry::{CallSite, InlineValue, LayerSpec, RegisteredSite, SiteSpec},
+    registry::call_site::{CallSite, InlineValue, LayerSpec, RegisteredSite, SiteSpec},
     rules::{Facts, Rules},
     stack::pass::Pass,
 };

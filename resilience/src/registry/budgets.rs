@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use parking_lot::RwLock;
 use resilience_settings::{Value, canonical, check_name};
@@ -13,11 +13,25 @@ use crate::{
 #[derive(Debug, Default)]
 pub(super) struct Budgets {
     by_name: RwLock<HashMap<String, RetryBudget>>,
+    /// Those that the program itself has looked up.
+    looked_up: RwLock<HashSet<String>>,
 }
 
 impl Budgets {
     fn find(&self, name: &str) -> Option<RetryBudget> {
         self.by_name.read().get(&canonical(name)).cloned()
+    }
+
+    fn note_looked_up(&self, name: &str) {
+        let key = canonical(name);
+        let is_known = self.looked_up.read().contains(&key);
+        if !is_known {
+            self.looked_up.write().insert(key);
+        }
+    }
+
+    pub(super) fn was_looked_up(&self, name: &str) -> bool {
+        self.looked_up.read().contains(&canonical(name))
     }
 
     /// Puts a budget in, unless `is_stale` by now; gives the one that is everybody's.
@@ -72,7 +86,9 @@ impl Resilience {
 
     /// The retry budget of this name, if there is one.
     pub fn find_retry_budget(&self, name: &str) -> Option<RetryBudget> {
-        self.inner.budgets.find(name)
+        let found = self.inner.budgets.find(name)?;
+        self.inner.budgets.note_looked_up(name);
+        Some(found)
     }
 
     /// Every retry budget, sorted by name.
@@ -85,6 +101,7 @@ impl Inner {
     fn budget(&self, name: &str) -> RetryBudget {
         let mut warnings = Vec::new();
         let budget = self.find_or_make_budget(name, &mut warnings);
+        self.budgets.note_looked_up(name);
         for warning in warnings {
             self.warnings.add(warning);
         }

@@ -149,6 +149,7 @@ impl CallSite {
     /// Starts a call on the instances for these keys: one for each layer that has one, in their order.
     ///
     /// It runs a user's code, which shows the keys, and takes nothing before that has ended.
+    #[track_caller]
     pub fn enter_keyed(&'static self, keys: &[&dyn Display]) -> Pass {
         let mut layers = Layers::clone(&self.layers());
         let keyed = self.spec.layers.iter().filter(|layer| layer.keyed);
@@ -185,6 +186,7 @@ impl CallSite {
 }
 
 /// Puts the instance for a key in the place of the one for all of them.
+#[track_caller]
 fn narrow<T: Member>(instance: &mut Option<T>, key: &dyn Display) {
     if let Some(instance) = instance {
         *instance = keyed::instance_of(instance, key);
@@ -256,23 +258,24 @@ impl Inner {
             clock: self.clock.clone(),
             ..Layers::default()
         };
+        let all = &self.instances;
         for layer in site.layers {
             self.warn_if_undeclared(site, layer);
             let name = layer.name;
             match layer.pattern {
-                Pattern::Retry => layers.retry = Some(self.instance(&self.retries, name)),
+                Pattern::Retry => layers.retry = Some(self.instance(&all.retries, name)),
                 Pattern::CircuitBreaker => {
-                    layers.circuit_breaker = Some(self.instance(&self.circuit_breakers, name));
+                    layers.circuit_breaker = Some(self.instance(&all.circuit_breakers, name));
                 }
                 Pattern::RateLimiter => {
-                    layers.rate_limiter = Some(self.instance(&self.rate_limiters, name));
+                    layers.rate_limiter = Some(self.instance(&all.rate_limiters, name));
                 }
                 Pattern::TimeLimiter => {
-                    layers.time_limiter = Some(self.instance(&self.time_limiters, name));
+                    layers.time_limiter = Some(self.instance(&all.time_limiters, name));
                 }
-                Pattern::Bulkhead => layers.bulkhead = Some(self.instance(&self.bulkheads, name)),
+                Pattern::Bulkhead => layers.bulkhead = Some(self.instance(&all.bulkheads, name)),
                 Pattern::ThreadPoolBulkhead => {
-                    layers.thread_pool = Some(self.instance(&self.thread_pools, name));
+                    layers.thread_pool = Some(self.instance(&all.thread_pools, name));
                 }
             }
         }

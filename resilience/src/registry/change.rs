@@ -13,6 +13,17 @@ pub struct Reload {
     pub changes: Vec<Change>,
 }
 
+/// Each change on a line of its own, or that there is none.
+impl fmt::Display for Reload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some((first, rest)) = self.changes.split_first() else {
+            return f.write_str("no setting has changed");
+        };
+        write!(f, "{first}")?;
+        rest.iter().try_for_each(|change| write!(f, "\n{change}"))
+    }
+}
+
 /// One setting that has another value after a [reload](crate::Resilience::reload).
 ///
 /// # Examples
@@ -64,6 +75,18 @@ impl fmt::Display for Shown<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_reload_shows_its_changes_line_by_line() {
+        let change = |path: &str| Change {
+            path: path.into(),
+            old: None,
+            new: Some((Value::Integer(3), Origin::Code)),
+        };
+        assert_eq!(Reload { changes: Vec::new() }.to_string(), "no setting has changed");
+        let reload = Reload { changes: vec![change("a"), change("b")] };
+        assert_eq!(reload.to_string(), "a: unset -> 3 (code)\nb: unset -> 3 (code)");
+    }
 
     #[test]
     fn a_change_is_one_line_of_bounded_length() {

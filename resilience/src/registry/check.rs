@@ -5,14 +5,17 @@ use std::collections::{BTreeMap, HashSet};
 
 use resilience_settings::{Pattern, canonical};
 
-use super::{call_site, resolve};
+use super::{
+    call_site::{self, InlineValue, LayerSpec, SiteSpec},
+    in_force::InForce,
+    resolve,
+};
 use crate::{
     config::{
         Config, ConfigError, Hints, Inline, Problem, Settings, contradictions, instance_path,
         question,
     },
     kind,
-    registry::{InlineValue, LayerSpec, SiteSpec},
 };
 
 /// For whose functions `strict: true` turns warnings into errors.
@@ -57,11 +60,31 @@ pub(super) struct Warning {
     pub(super) text: String,
     /// The instance it is about, where that is to be said once per registry.
     pub(super) once: Option<(Pattern, String)>,
+    /// What makes it settled, where something does.
+    pub(super) until: Option<Until>,
+}
+
+/// What settles a warning.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Until {
+    /// The program looks an instance up by its name.
+    LookedUp(Pattern, String),
+    /// The program looks a retry budget up by its name.
+    BudgetLookedUp(String),
+    /// The configuration's switch of a pattern counts.
+    NotOverridden(Pattern),
+}
+
+impl Warning {
+    /// What is questionable until something settles it.
+    pub(super) fn until(text: String, until: Until) -> Self {
+        Self { text, once: None, until: Some(until) }
+    }
 }
 
 impl From<String> for Warning {
     fn from(text: String) -> Self {
-        Self { text, once: None }
+        Self { text, once: None, until: None }
     }
 }
 
@@ -331,7 +354,8 @@ impl Undeclared {
 impl From<Undeclared> for Warning {
     fn from(undeclared: Undeclared) -> Self {
         let Undeclared { pattern, name, text, hint } = undeclared;
-        Self { text: format!("{text}: it works on defaults{hint}"), once: Some((pattern, name)) }
+        let text = format!("{text}: it works on defaults{hint}");
+        Self { text, once: Some((pattern, name)), until: None }
     }
 }
 
@@ -343,6 +367,21 @@ pub(super) fn undeclared(config: &Config, site: &SiteSpec, layer: &LayerSpec) ->
 /// What to say when a program looks up an instance that nobody declares and no attribute names.
 pub(super) fn looked_up(config: &Config, pattern: Pattern, name: &str) -> Option<Warning> {
     Undeclared::find(config, pattern, name, "the program looks up").map(Warning::from)
+}
+
+/// What to say where a pattern was switched by code, and the configuration says the opposite.
+pub(super) fn overridden(in_force: &InForce) -> impl Iterator<Item = Warning> {
+    Pattern::ALL.into_iter().filter_map(|pattern| {
+        let (read, origin) = in_force.overridden(pattern)?;
+        let place = origin.place().unwrap_or_else(|| origin.to_string());
+        let text = format!(
+            "{pattern}.enabled: {read} ({place}) has no effect, because the program has said \
+             `set_enabled(Pattern::{pattern:?}, {})`; `clear_enabled` gives it back to the \
+             configuration",
+            !read
+        );
+        Some(Warning::until(text, Until::NotOverridden(pattern)))
+    })
 }
 
 /// `#[bulkhead]` and its section must agree on the type.
@@ -389,8 +428,8 @@ fn tells_no_deadline(config: &Config, site: &SiteSpec) -> bool {
         })
 }
 
-/// Instances and budgets that nobody uses: most often a misspelt name. A program without
-/// annotations looks its instances up by itself.
+/// Instances and budgets that nobody uses: most often a misspelt name. It is settled once the program
+/// looks the name up; one without annotations does so with all of its instances.
 fn unused(config: &Config, sites: &[&'static SiteSpec], findings: &mut Findings) {
     if sites.is_empty() {
         return;
@@ -403,9 +442,12 @@ fn unused(config: &Config, sites: &[&'static SiteSpec], findings: &mut Findings)
     for &pattern in Pattern::ALL {
         for name in config.instances(pattern) {
             if !used.contains(&(pattern, canonical(name))) {
-                let text =
-                    format!("{pattern} '{name}' is declared, but no annotated function uses it");
-                findings.warnings.push(text.into());
+                let text = format!(
+                    "{pattern} '{name}' is declared, but no annotated function uses it; is it \
+                     looked up by name?"
+                );
+                let until = Until::LookedUp(pattern, name.to_owned());
+                findings.warnings.push(Warning::until(text, until));
             }
         }
     }
@@ -418,8 +460,10 @@ fn unused(config: &Config, sites: &[&'static SiteSpec], findings: &mut Findings)
         .collect();
     for name in config.retry_budgets() {
         if !config.spends_budget(name) && !inline.contains(&canonical(name)) {
-            let text = format!("retry budget '{name}' is declared, but no retry names it");
-            findings.warnings.push(text.into());
+            let text = format!(
+                "retry budget '{name}' is declared, but no retry names it; is it looked up by name?"
+            );
+            findings.warnings.push(Warning::until(text, Until::BudgetLookedUp(name.to_owned())));
         }
     }
 }

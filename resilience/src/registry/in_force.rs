@@ -6,7 +6,7 @@ use std::{
 use resilience_settings::{Pattern, canonical};
 
 use super::{call_site::annotated, instances::Managed, resolve};
-use crate::config::{Config, ConfigError, Settings};
+use crate::config::{Config, ConfigError, Origin, Settings};
 
 /// What a registry works by at present. It is replaced as a whole: whoever holds one can tell by its
 /// address whether another has come since.
@@ -37,11 +37,21 @@ impl InForce {
         self.loaded.is_same(config)
     }
 
-    /// The same with a pattern switched on or off.
-    pub(super) fn switched(&self, pattern: Pattern, on: bool) -> Self {
+    /// The same with a pattern switched on or off, or as the configuration has it.
+    pub(super) fn switched(&self, pattern: Pattern, on: Option<bool>) -> Self {
         let mut switches = self.switches.clone();
-        switches.insert(pattern, on);
+        match on {
+            Some(on) => switches.insert(pattern, on),
+            None => switches.remove(&pattern),
+        };
         Self::new(self.loaded.clone(), switches, self.once_declared.clone())
+    }
+
+    /// Where what was loaded says the opposite of a switch: that has no effect.
+    pub(super) fn overridden(&self, pattern: Pattern) -> Option<(bool, &Origin)> {
+        let on = self.switches.get(&pattern)?;
+        let (read, origin) = self.loaded.switch(pattern)?;
+        (read != on).then_some((*read, origin))
     }
 
     fn new(

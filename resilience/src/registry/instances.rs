@@ -1,11 +1,15 @@
 use std::{
     collections::{HashMap, hash_map::Entry},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use parking_lot::{RwLock, RwLockWriteGuard};
-use resilience_settings::Pattern;
+use resilience_settings::{Pattern, Value};
 
+use super::in_force::InForce;
 use crate::{
     Bulkhead, CircuitBreaker, RateLimiter, Retry, ThreadPoolBulkhead, TimeLimiter,
     aftermath::Aftermath,
@@ -28,6 +32,8 @@ pub(crate) trait Managed: Clone + Send + Sync + 'static {
     fn from_settings(settings: &Settings) -> Result<Self::Config, Vec<Problem>>;
     fn with_clock(name: Arc<str>, config: Self::Config, clock: Clock) -> Self;
     fn reconfigure(&self, config: Self::Config) -> Aftermath;
+    /// Those of its settings that can be changed by hand, as they are in force.
+    fn changeable(&self) -> Vec<(&'static str, Value)>;
     fn enable(&self, on: bool) -> Aftermath;
     fn name(&self) -> &str;
     /// Lets go of what an instance holds for others: it was removed, and handles may live on.
@@ -35,7 +41,10 @@ pub(crate) trait Managed: Clone + Send + Sync + 'static {
 }
 
 macro_rules! managed {
-    ($($instance:ident: $config:ident $(=> $clear:path)?),* $(,)?) => {
+    (
+        $($instance:ident: $config:ident $({ $($key:ident: $value:ident),* })? $(=> $clear:path)?),*
+        $(,)?
+    ) => {
         $(impl Managed for $instance {
             const PATTERN: Pattern = Pattern::$instance;
             type Config = $config;
@@ -50,6 +59,14 @@ macro_rules! managed {
 
             fn reconfigure(&self, config: $config) -> Aftermath {
                 $instance::reconfigure(self, config)
+            }
+
+            fn changeable(&self) -> Vec<(&'static str, Value)> {
+                let config = $instance::config(self);
+                vec![
+                    ("enabled", Value::Bool(config.is_enabled())),
+                    $($((stringify!($key), Value::$value(config.$key().into())),)*)?
+                ]
             }
 
             fn enable(&self, on: bool) -> Aftermath {
@@ -71,16 +88,42 @@ macro_rules! managed {
 managed! {
     CircuitBreaker: CircuitBreakerConfig => keyed::clear,
     Retry: RetryConfig => keyed::clear,
-    RateLimiter: RateLimiterConfig => keyed::clear,
+    RateLimiter: RateLimiterConfig { limit_for_period: Integer, timeout_duration: Duration } => keyed::clear,
     TimeLimiter: TimeLimiterConfig => keyed::clear,
-    Bulkhead: BulkheadConfig => keyed::clear,
+    Bulkhead: BulkheadConfig { max_concurrent_calls: Integer } => keyed::clear,
     ThreadPoolBulkhead: ThreadPoolBulkheadConfig,
+}
+
+/// Who asks for an instance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum By {
+    /// A function, a stack, a layer or a line of the program.
+    Program,
+    /// The registry itself, which makes what is declared.
+    Registry,
+}
+
+#[derive(Debug)]
+struct Slot<T> {
+    instance: T,
+    /// Whether the program has looked it up.
+    looked_up: AtomicBool,
+}
+
+impl<T: Clone> Slot<T> {
+    fn look_up(&self) -> T {
+        // Every look-up would write to a line that all of them read.
+        if !self.looked_up.load(Ordering::Relaxed) {
+            self.looked_up.store(true, Ordering::Relaxed);
+        }
+        self.instance.clone()
+    }
 }
 
 /// The instances of one pattern by key: see [`InForce::key`](super::in_force::InForce::key).
 #[derive(Debug)]
 pub(super) struct Instances<T> {
-    by_key: RwLock<HashMap<String, T>>,
+    by_key: RwLock<HashMap<String, Slot<T>>>,
 }
 
 impl<T> Default for Instances<T> {
@@ -91,7 +134,16 @@ impl<T> Default for Instances<T> {
 
 impl<T: Managed> Instances<T> {
     pub(super) fn find(&self, key: &str) -> Option<T> {
-        self.by_key.read().get(key).cloned()
+        self.by_key.read().get(key).map(|slot| slot.instance.clone())
+    }
+
+    /// As [`find`](Self::find), for the program.
+    pub(super) fn look_up(&self, key: &str) -> Option<T> {
+        self.by_key.read().get(key).map(Slot::look_up)
+    }
+
+    pub(super) fn was_looked_up(&self, key: &str) -> bool {
+        self.by_key.read().get(key).is_some_and(|slot| slot.looked_up.load(Ordering::Relaxed))
     }
 
     /// Puts an instance in, unless `is_stale` by now, and calls `added` under the lock if it is the
@@ -100,6 +152,7 @@ impl<T: Managed> Instances<T> {
         &self,
         key: String,
         instance: &T,
+        by: By,
         is_stale: impl FnOnce() -> bool,
         added: impl FnOnce(),
     ) -> Option<(T, bool)> {
@@ -108,10 +161,15 @@ impl<T: Managed> Instances<T> {
             return None;
         }
         Some(match by_key.entry(key) {
-            Entry::Occupied(first) => (first.get().clone(), false),
+            Entry::Occupied(first) => match by {
+                By::Program => (first.get().look_up(), false),
+                By::Registry => (first.get().instance.clone(), false),
+            },
             Entry::Vacant(place) => {
                 added();
-                (place.insert(instance.clone()).clone(), true)
+                let looked_up = AtomicBool::new(by == By::Program);
+                place.insert(Slot { instance: instance.clone(), looked_up });
+                (instance.clone(), true)
             }
         })
     }
@@ -119,7 +177,7 @@ impl<T: Managed> Instances<T> {
     /// Takes an instance out and calls `removed` with it under the lock. The caller retires it.
     pub(super) fn take(&self, key: &str, removed: impl FnOnce(&T)) -> Option<T> {
         let mut by_key = self.by_key.write();
-        by_key.remove(key).inspect(removed)
+        by_key.remove(key).map(|slot| slot.instance).inspect(removed)
     }
 
     /// Keeps everybody else out.
@@ -128,34 +186,33 @@ impl<T: Managed> Instances<T> {
     }
 
     pub(super) fn all(&self) -> Vec<T> {
-        let mut all: Vec<T> = self.by_key.read().values().cloned().collect();
+        let mut all: Vec<T> =
+            self.by_key.read().values().map(|slot| slot.instance.clone()).collect();
         all.sort_by(|a, b| a.name().cmp(b.name()));
         all
     }
 }
 
 /// The instances of a pattern, for one change together with those of others.
-pub(super) struct Locked<'a, T>(RwLockWriteGuard<'a, HashMap<String, T>>);
+pub(super) struct Locked<'a, T>(RwLockWriteGuard<'a, HashMap<String, Slot<T>>>);
 
 impl<T: Managed> Locked<'_, T> {
-    /// Keys every instance anew. Where two now have one key, the one of the spelling that is
-    /// `preferred` stays, else the first by name; the others are returned.
-    pub(super) fn rekey(
-        &mut self,
-        key: impl Fn(&str) -> String,
-        preferred: impl Fn(&str) -> bool,
-    ) -> Vec<T> {
-        let mut instances: Vec<T> = self.0.drain().map(|(_, instance)| instance).collect();
-        instances.sort_by(|a, b| a.name().cmp(b.name()));
+    /// Gives every instance the key that it has by what is in force. Where two now have one key, the
+    /// one of the known spelling stays, else the first by name; the others are returned.
+    pub(super) fn rekey(&mut self, in_force: &InForce) -> Vec<T> {
+        let mut slots: Vec<Slot<T>> = self.0.drain().map(|(_, slot)| slot).collect();
+        slots.sort_by(|a, b| a.instance.name().cmp(b.instance.name()));
         let mut displaced = Vec::new();
-        for instance in instances {
-            match self.0.entry(key(instance.name())) {
-                Entry::Occupied(mut first) if preferred(instance.name()) => {
-                    displaced.push(first.insert(instance));
+        for slot in slots {
+            let name = slot.instance.name();
+            let is_preferred = in_force.spelled(T::PATTERN, name) == name;
+            match self.0.entry(in_force.key(T::PATTERN, name)) {
+                Entry::Occupied(mut first) if is_preferred => {
+                    displaced.push(first.insert(slot).instance);
                 }
-                Entry::Occupied(_) => displaced.push(instance),
+                Entry::Occupied(_) => displaced.push(slot.instance),
                 Entry::Vacant(place) => {
-                    place.insert(instance);
+                    place.insert(slot);
                 }
             }
         }

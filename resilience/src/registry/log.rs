@@ -38,6 +38,10 @@ pub(super) fn switched(pattern: Pattern, on: bool) {
     tracing::info!(target: "resilience", "{pattern} switched {state} at run time");
 }
 
+pub(super) fn switch_cleared(pattern: Pattern) {
+    tracing::info!(target: "resilience", "{pattern} is switched by the configuration again");
+}
+
 pub(super) fn warning(text: &str) {
     tracing::warn!(target: "resilience", "{text}");
 }

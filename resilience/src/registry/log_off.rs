@@ -11,4 +11,6 @@ pub(super) fn refused(_: &ConfigError) {}
 
 pub(super) fn switched(_: Pattern, _: bool) {}
 
+pub(super) fn switch_cleared(_: Pattern) {}
+
 pub(super) fn warning(_: &str) {}

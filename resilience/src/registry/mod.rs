@@ -3,9 +3,13 @@
 //! Annotated functions find their instances here: in the process registry, or in the registry whose
 //! [`scope`](Resilience::scope) they run in. An instance keeps its identity for as long as it is not
 //! removed; every look-up of a name, in any spelling, gives a handle to the same one.
+//!
+//! [`Resilience`] is the registry; [`init`] fills that of the process. What a change of its
+//! configuration comes to is a [`Reload`]; its own events and metrics are here too.
 
+mod all_instances;
 mod budgets;
-mod call_site;
+pub(crate) mod call_site;
 mod change;
 mod check;
 mod event;
@@ -38,11 +42,12 @@ use parking_lot::{Mutex, RwLock};
 use resilience_settings::{Pattern, Value, canonical, check_name};
 
 use self::{
+    all_instances::{AllInstances, each, of_pattern},
     budgets::Budgets,
-    call_site::{SiteCache, annotated},
+    call_site::{LayerSpec, SiteCache, SiteSpec, annotated},
     check::Strict,
     in_force::InForce,
-    instances::Instances,
+    instances::{By, Instances},
     warnings::Warnings,
 };
 use crate::{
@@ -58,9 +63,6 @@ pub use global::{global, init, init_for};
 pub use metrics::RegistryMetrics;
 #[cfg(feature = "watch")]
 pub use watch::Watcher;
-
-#[doc(hidden)]
-pub use call_site::{CallSite, InlineValue, LayerSpec, RegisteredSite, SiteSpec};
 
 pub(crate) use instances::Managed;
 pub(crate) use scope::{in_present_scope, in_present_scope_sync};
@@ -95,15 +97,13 @@ struct Inner {
     in_force: RwLock<Arc<InForce>>,
     /// Makes changes of what is in force come one after the other. No code of others runs under it.
     changing: Mutex<()>,
+    /// Makes those who read sources of configurations put them in force in the order of their
+    /// reading. It is taken before `changing`.
+    loading: Mutex<()>,
     /// How strictly `init` has checked the program; there is no such thing but in the process registry.
     program: Option<OnceLock<Strict>>,
-    circuit_breakers: Instances<CircuitBreaker>,
-    retries: Instances<Retry>,
+    instances: AllInstances,
     budgets: Budgets,
-    rate_limiters: Instances<RateLimiter>,
-    time_limiters: Instances<TimeLimiter>,
-    bulkheads: Instances<Bulkhead>,
-    thread_pools: Instances<ThreadPoolBulkhead>,
     /// Grows with every removal; what call sites have found before is then looked up again.
     epoch: AtomicU64,
     site_cache: RwLock<SiteCache>,
@@ -144,14 +144,10 @@ impl Resilience {
                 clock,
                 in_force: RwLock::default(),
                 changing: Mutex::default(),
+                loading: Mutex::default(),
                 program,
-                circuit_breakers: Instances::default(),
-                retries: Instances::default(),
+                instances: AllInstances::default(),
                 budgets: Budgets::default(),
-                rate_limiters: Instances::default(),
-                time_limiters: Instances::default(),
-                bulkheads: Instances::default(),
-                thread_pools: Instances::default(),
                 epoch: AtomicU64::new(0),
                 site_cache: RwLock::default(),
                 warnings: Warnings::default(),
@@ -168,14 +164,7 @@ impl Resilience {
     /// From the first removal on, annotated functions look their instances up in a shared map.
     pub fn remove(&self, name: &str) -> bool {
         let inner = &*self.inner;
-        let removed = [
-            inner.remove(&inner.circuit_breakers, name),
-            inner.remove(&inner.retries, name),
-            inner.remove(&inner.rate_limiters, name),
-            inner.remove(&inner.time_limiters, name),
-            inner.remove(&inner.bulkheads, name),
-            inner.remove(&inner.thread_pools, name),
-        ];
+        let removed = each!(inner.instances, |instances| inner.remove(instances, name));
         let any = removed.contains(&true);
         if any {
             inner.epoch.fetch_add(1, Ordering::AcqRel);
@@ -215,12 +204,21 @@ impl Resilience {
 
     /// Every setting of every instance and retry budget that is declared or in use: its key path, its value and where
     /// it came from, the attributes' inline settings included.
+    ///
+    /// What was set by hand on an instance comes from [`Origin::Code`], as does what
+    /// [`set_enabled`](Resilience::set_enabled) has said of a pattern. What was set on the instance of
+    /// a [key](crate::keyed) alone is not told.
     pub fn effective_config(&self) -> Vec<(String, Value, Origin)> {
+        // Between the steps of a change, what is not changed yet would look as if set by hand.
+        let _changing = self.inner.changing.lock();
         let config = self.config();
         let mut effective = Vec::new();
         for &pattern in Pattern::ALL {
             for name in self.inner.names(pattern, &config) {
-                let Ok(settings) = resolve(&config, pattern, &name) else { continue };
+                let Ok(mut settings) = resolve(&config, pattern, &name) else { continue };
+                for (key, value) in self.inner.changeable(pattern, &name) {
+                    settings.take_in_force(key, value);
+                }
                 effective.extend(settings.under(&instance_path(pattern, &name)));
             }
         }
@@ -232,8 +230,12 @@ impl Resilience {
 
     /// What was found questionable: in the configuration that is in force, and so far when a name was
     /// used that nobody declares.
+    ///
+    /// A warning of an instance that no annotated function uses goes once the program has looked the
+    /// instance up by its name, as for a [stack](Resilience::stack) or a layer.
     pub fn warnings(&self) -> Vec<String> {
-        self.inner.warnings.all()
+        let in_force = self.inner.in_force();
+        self.inner.warnings.all(|until| self.inner.is_settled(until, &in_force))
     }
 }
 
@@ -248,17 +250,17 @@ macro_rules! accessors {
                 /// When the name is empty, longer than 200 characters, has control characters or nothing
                 /// but separators (`-`, `_`, `.`, space).
                 pub fn $get(&self, name: &str) -> $instance {
-                    self.inner.instance(&self.inner.$field, name)
+                    self.inner.instance(&self.inner.instances.$field, name)
                 }
 
                 #[doc = concat!("The ", $noun, " of this name, if there is one.")]
                 pub fn $find(&self, name: &str) -> Option<$instance> {
-                    self.inner.find(&self.inner.$field, name)
+                    self.inner.find(&self.inner.instances.$field, name)
                 }
 
                 #[doc = concat!("Every ", $noun, ", sorted by name.")]
                 pub fn $all(&self) -> Vec<$instance> {
-                    self.inner.$field.all()
+                    self.inner.instances.$field.all()
                 }
             )*
         }
@@ -281,19 +283,21 @@ impl Inner {
         fn of<T: Managed>(instances: &Instances<T>) -> Vec<String> {
             instances.all().iter().map(|instance| instance.name().to_owned()).collect()
         }
-        let mut names = match pattern {
-            Pattern::CircuitBreaker => of(&self.circuit_breakers),
-            Pattern::Retry => of(&self.retries),
-            Pattern::RateLimiter => of(&self.rate_limiters),
-            Pattern::TimeLimiter => of(&self.time_limiters),
-            Pattern::Bulkhead => of(&self.bulkheads),
-            Pattern::ThreadPoolBulkhead => of(&self.thread_pools),
-        };
+        let mut names = of_pattern!(pattern, self.instances, |instances| of(instances));
         // Declared, but removed by hand since.
         let known: HashSet<String> = names.iter().map(|name| canonical(name)).collect();
         let removed = config.instances(pattern).filter(|name| !known.contains(&canonical(name)));
         names.extend(removed.map(str::to_owned));
         names
+    }
+
+    /// What the instance of this name works by, of what can be changed by hand.
+    fn changeable(&self, pattern: Pattern, name: &str) -> Vec<(&'static str, Value)> {
+        let key = self.in_force().key(pattern, name);
+        of_pattern!(pattern, self.instances, |instances| instances
+            .find(&key)
+            .map(|instance| instance.changeable())
+            .unwrap_or_default())
     }
 
     fn in_force(&self) -> Arc<InForce> {
@@ -305,7 +309,7 @@ impl Inner {
     }
 
     fn find<T: Managed>(&self, instances: &Instances<T>, name: &str) -> Option<T> {
-        self.with_key(T::PATTERN, name, |key| instances.find(key))
+        self.with_key(T::PATTERN, name, |key| instances.look_up(key))
     }
 
     fn remove<T: Managed>(&self, instances: &Instances<T>, name: &str) -> bool {
@@ -331,7 +335,7 @@ impl Inner {
     }
 
     fn instance<T: Managed>(&self, instances: &Instances<T>, name: &str) -> T {
-        let (instance, is_new) = self.find_or_make(instances, name);
+        let (instance, is_new) = self.find_or_make(instances, name, By::Program);
         if is_new {
             self.events.deliver();
         }
@@ -342,18 +346,22 @@ impl Inner {
     ///
     /// What is logged on the way may run a subscriber's code: it runs outside of the lock. Of several
     /// instances that a race makes, the first one put in is everybody's.
-    fn find_or_make<T: Managed>(&self, instances: &Instances<T>, name: &str) -> (T, bool) {
+    fn find_or_make<T: Managed>(&self, instances: &Instances<T>, name: &str, by: By) -> (T, bool) {
         loop {
             let in_force = self.in_force();
             let key = in_force.key(T::PATTERN, name);
-            if let Some(found) = instances.find(&key) {
+            let found = match by {
+                By::Program => instances.look_up(&key),
+                By::Registry => instances.find(&key),
+            };
+            if let Some(found) = found {
                 return (found, false);
             }
             let made = self.make(&in_force, name);
             // One that was made by what is not in force any more would stay on it.
             let is_stale = || !self.is_in_force(&in_force);
-            if let Some(put_in) = instances.insert(key, &made, is_stale, || self.note_added(&made))
-            {
+            let added = || self.note_added(&made);
+            if let Some(put_in) = instances.insert(key, &made, by, is_stale, added) {
                 return put_in;
             }
         }

@@ -6,9 +6,10 @@ use resilience_settings::Pattern;
 
 use super::{
     Change, Inner, RegistryEventKind, Reload, Resilience,
-    check::{self, Strict, Warning},
+    all_instances::{each, of_pattern},
+    check::{self, Strict, Until, Warning},
     in_force::InForce,
-    instances::{Instances, Managed},
+    instances::{By, Instances, Managed},
     log, resolve,
 };
 use crate::{
@@ -83,13 +84,15 @@ impl Resilience {
     /// # Ok::<(), resilience::ConfigError>(())
     /// ```
     pub fn reload(&self, config: Config) -> Result<Reload, ConfigError> {
-        self.inner.reload(|| Ok(config))
+        self.inner.reload(config)
     }
 
     /// Reads the sources of `loader` anew and puts in force what they say, as
     /// [`reload`](Resilience::reload) does.
     ///
-    /// It reads files on the calling thread.
+    /// It reads files on the calling thread, and waits there for a file system that does not answer.
+    /// Other calls that read sources wait for this one; [`reload`](Resilience::reload) and
+    /// [`set_enabled`](Resilience::set_enabled) do not.
     ///
     /// # Errors
     ///
@@ -116,7 +119,7 @@ impl Resilience {
     /// # }
     /// ```
     pub fn reload_from(&self, loader: &ConfigBuilder) -> Result<Reload, ConfigError> {
-        self.inner.reload(|| loader.clone().load())
+        self.inner.reload_by(|| loader.clone().load())
     }
 }
 
@@ -144,12 +147,26 @@ impl Inner {
         self.tell(adopted);
     }
 
-    pub(super) fn reload(
+    pub(super) fn reload(&self, config: Config) -> Result<Reload, ConfigError> {
+        let outcome = self.take(Ok(config));
+        self.tell_outcome(outcome)
+    }
+
+    /// Reads sources, which may take any time, before it keeps other changes out. Of two that read
+    /// the same sources the one that has read later is in force at the end.
+    pub(super) fn reload_by(
         &self,
         load: impl FnOnce() -> Result<Config, ConfigError>,
     ) -> Result<Reload, ConfigError> {
-        let changing = self.changing.lock();
-        let outcome = load().and_then(|config| {
+        let loading = self.loading.lock();
+        let outcome = self.take(load());
+        drop(loading);
+        self.tell_outcome(outcome)
+    }
+
+    fn take(&self, loaded: Result<Config, ConfigError>) -> Result<Adopted, ConfigError> {
+        let _changing = self.changing.lock();
+        let outcome = loaded.and_then(|config| {
             let warnings = self.check(&config)?;
             Ok(self.adopt(config, warnings))
         });
@@ -161,7 +178,11 @@ impl Inner {
                 error: bounded(error.to_string(), MAX_EVENT_TEXT).into(),
             },
         });
-        drop(changing);
+        outcome
+    }
+
+    /// Runs what listeners and subscribers have to do with it: no lock may be held.
+    fn tell_outcome(&self, outcome: Result<Adopted, ConfigError>) -> Result<Reload, ConfigError> {
         match outcome {
             Ok(adopted) => {
                 log::reloaded(&adopted.changes);
@@ -194,29 +215,26 @@ impl Inner {
         };
         let (before, mut problems) = (self.in_force(), Vec::new());
         let after = before.under(config.clone());
-        lost(&self.circuit_breakers, &before, &after, &mut problems);
-        lost(&self.retries, &before, &after, &mut problems);
-        lost(&self.rate_limiters, &before, &after, &mut problems);
-        lost(&self.time_limiters, &before, &after, &mut problems);
-        lost(&self.bulkheads, &before, &after, &mut problems);
-        lost(&self.thread_pools, &before, &after, &mut problems);
+        each!(self.instances, |instances| lost(instances, &before, &after, &mut problems));
         if problems.is_empty() { Ok(warnings) } else { Err(ConfigError::new(problems)) }
     }
 
     /// Takes a checked configuration: makes what it declares, and reconfigures what is there where it
     /// says something else.
-    fn adopt(&self, config: Config, warnings: Vec<Warning>) -> Adopted {
+    fn adopt(&self, config: Config, mut warnings: Vec<Warning>) -> Adopted {
         let before = self.in_force();
         let after = Arc::new(before.under(config));
-        let new_warnings = self.warnings.replace(warnings);
-        let mut adopted = Adopted { new_warnings, ..Adopted::default() };
+        let mut adopted = Adopted::default();
         self.put_in_force(&after, &mut adopted);
-        self.adopt_instances(&self.circuit_breakers, &before, &after, &mut adopted);
-        self.adopt_instances(&self.retries, &before, &after, &mut adopted);
-        self.adopt_instances(&self.rate_limiters, &before, &after, &mut adopted);
-        self.adopt_instances(&self.time_limiters, &before, &after, &mut adopted);
-        self.adopt_instances(&self.bulkheads, &before, &after, &mut adopted);
-        self.adopt_instances(&self.thread_pools, &before, &after, &mut adopted);
+        warnings.extend(check::overridden(&after));
+        // By the keys that are in force now.
+        warnings.retain(|warning| {
+            !warning.until.as_ref().is_some_and(|until| self.is_settled(until, &after))
+        });
+        adopted.new_warnings = self.warnings.replace(warnings);
+        each!(self.instances, |instances| {
+            self.adopt_instances(instances, &before, &after, &mut adopted);
+        });
         adopted.changes.extend(self.adopt_budgets(&before.config, &after.config));
         adopted
     }
@@ -224,32 +242,14 @@ impl Inner {
     /// Replaces what is in force and the keys that follow from it, as one step for whoever looks for
     /// an instance. Whoever makes one meanwhile looks again before it puts it in.
     fn put_in_force(&self, after: &Arc<InForce>, adopted: &mut Adopted) {
-        let mut circuit_breakers = self.circuit_breakers.lock();
-        let mut retries = self.retries.lock();
-        let mut rate_limiters = self.rate_limiters.lock();
-        let mut time_limiters = self.time_limiters.lock();
-        let mut bulkheads = self.bulkheads.lock();
-        let mut thread_pools = self.thread_pools.lock();
+        let mut locked = self.instances.lock();
         *self.in_force.write() = Arc::clone(after);
-        macro_rules! rekey {
-            ($($instances:ident: $pattern:ident),*) => {
-                $(for displaced in $instances.rekey(
-                    |name| after.key(Pattern::$pattern, name),
-                    |name| after.spelled(Pattern::$pattern, name) == name,
-                ) {
-                    self.note_removed(&displaced);
-                    adopted.aftermath.push(Aftermath::new(move || displaced.retire()));
-                })*
-            };
-        }
-        rekey!(
-            circuit_breakers: CircuitBreaker,
-            retries: Retry,
-            rate_limiters: RateLimiter,
-            time_limiters: TimeLimiter,
-            bulkheads: Bulkhead,
-            thread_pools: ThreadPoolBulkhead
-        );
+        each!(mut locked, |instances| {
+            for displaced in instances.rekey(after) {
+                self.note_removed(&displaced);
+                adopted.aftermath.push(Aftermath::new(move || displaced.retire()));
+            }
+        });
     }
 
     fn adopt_instances<T: Managed>(
@@ -273,9 +273,21 @@ impl Inner {
                 adopted.changes.extend(changes.into_iter().flat_map(|(changes, _)| changes));
                 // One that was removed by hand is made when it is used again.
                 if !before.config.declares(T::PATTERN, name) {
-                    self.find_or_make(instances, name);
+                    self.find_or_make(instances, name, By::Registry);
                 }
             }
+        }
+    }
+
+    /// Whether a warning has nothing to warn of any more.
+    pub(super) fn is_settled(&self, until: &Until, in_force: &InForce) -> bool {
+        match until {
+            Until::LookedUp(pattern, name) => {
+                let key = in_force.key(*pattern, name);
+                of_pattern!(pattern, self.instances, |instances| instances.was_looked_up(&key))
+            }
+            Until::BudgetLookedUp(name) => self.budgets.was_looked_up(name),
+            Until::NotOverridden(pattern) => in_force.overridden(*pattern).is_none(),
         }
     }
 
@@ -342,8 +354,33 @@ fn changes<T: Managed>(
     (!changes.is_empty()).then_some((changes, new))
 }
 
-#[cfg(all(test, feature = "tracing"))]
+#[cfg(test)]
 mod tests {
+    use std::{sync::mpsc, thread, time::Duration};
+
+    use super::*;
+
+    #[test]
+    fn sources_that_cannot_be_read_at_present_keep_nobody_else_waiting() {
+        let registry = Resilience::from_config(Config::default()).unwrap();
+        let load = || {
+            let (registry, (done, is_done)) = (registry.clone(), mpsc::channel());
+            let others = thread::spawn(move || {
+                registry.set_enabled(Pattern::Retry, false);
+                registry.reload(Config::default()).unwrap();
+                done.send(()).unwrap();
+            });
+            is_done.recv_timeout(Duration::from_secs(10)).expect("they wait");
+            others.join().unwrap();
+            Ok(Config::default())
+        };
+        registry.inner.reload_by(load).unwrap();
+        assert_eq!(registry.metrics().reloads, 2);
+    }
+}
+
+#[cfg(all(test, feature = "tracing"))]
+mod tests_with_subscribers {
     use tracing::{Event, Subscriber, subscriber::with_default};
     use tracing_subscriber::{Layer, layer::Context, layer::SubscriberExt, registry};
 

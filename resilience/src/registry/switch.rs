@@ -6,6 +6,7 @@ use resilience_settings::Pattern;
 
 use super::{
     Resilience,
+    all_instances::of_pattern,
     in_force::InForce,
     instances::{Instances, Managed},
     log,
@@ -17,7 +18,8 @@ impl Resilience {
     /// it is said again.
     ///
     /// It takes the place of the pattern's own `enabled` in files and of `RESILIENCE_<PATTERN>_ENABLED`,
-    /// now and across reloads. Switched off, no instance acts. Switched on, each acts unless its own
+    /// now and across reloads, until [`clear_enabled`](Resilience::clear_enabled); a reload whose
+    /// `enabled` says the opposite is [warned](Resilience::warnings) of. Switched off, no instance acts. Switched on, each acts unless its own
     /// `enabled` says otherwise, or that of its base. What an instance's `set_enabled` has said before
     /// is forgotten; what it says later holds.
     ///
@@ -39,21 +41,39 @@ impl Resilience {
     /// # Ok::<(), resilience::ConfigError>(())
     /// ```
     pub fn set_enabled(&self, pattern: Pattern, on: bool) {
+        self.switch(pattern, Some(on));
+        log::switched(pattern, on);
+    }
+
+    /// Gives a pattern back to the configuration: what [`set_enabled`](Resilience::set_enabled) has
+    /// said of it is forgotten, and so is what that of its instances has said.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use resilience::{Config, Resilience, config::{Format, Pattern}};
+    ///
+    /// let yaml = "{ retry: { enabled: false, instances: { payment: {} } } }";
+    /// let registry = Resilience::from_config(Config::from_str(yaml, Format::Yaml)?)?;
+    /// registry.set_enabled(Pattern::Retry, true);
+    /// assert!(registry.retry("payment").config().is_enabled());
+    /// registry.clear_enabled(Pattern::Retry);
+    /// assert!(!registry.retry("payment").config().is_enabled());
+    /// # Ok::<(), resilience::ConfigError>(())
+    /// ```
+    pub fn clear_enabled(&self, pattern: Pattern) {
+        self.switch(pattern, None);
+        log::switch_cleared(pattern);
+    }
+
+    fn switch(&self, pattern: Pattern, on: Option<bool>) {
         let inner = &*self.inner;
         let changing = inner.changing.lock();
         let in_force = Arc::new(inner.in_force().switched(pattern, on));
         *inner.in_force.write() = Arc::clone(&in_force);
-        let aftermath = match pattern {
-            Pattern::CircuitBreaker => switch(&inner.circuit_breakers, &in_force),
-            Pattern::Retry => switch(&inner.retries, &in_force),
-            Pattern::RateLimiter => switch(&inner.rate_limiters, &in_force),
-            Pattern::TimeLimiter => switch(&inner.time_limiters, &in_force),
-            Pattern::Bulkhead => switch(&inner.bulkheads, &in_force),
-            Pattern::ThreadPoolBulkhead => switch(&inner.thread_pools, &in_force),
-        };
+        let aftermath = of_pattern!(pattern, inner.instances, |all| switch(all, &in_force));
         drop(changing);
         drop(aftermath);
-        log::switched(pattern, on);
     }
 }
 

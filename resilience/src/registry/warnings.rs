@@ -3,7 +3,10 @@ use std::collections::HashSet;
 use parking_lot::Mutex;
 use resilience_settings::Pattern;
 
-use super::{check::Warning, log};
+use super::{
+    check::{Until, Warning},
+    log,
+};
 
 /// How many warnings of each sort a registry keeps: names may be made up at run time, by the
 /// thousand.
@@ -18,7 +21,7 @@ pub(super) struct Warnings {
 #[derive(Default)]
 struct State {
     /// By the check of the configuration that is in force.
-    of_config: Vec<String>,
+    of_config: Vec<(String, Option<Until>)>,
     /// When a name was used.
     at_use: Vec<String>,
     /// The instances of which it was said once.
@@ -26,14 +29,20 @@ struct State {
 }
 
 impl Warnings {
-    pub(super) fn all(&self) -> Vec<String> {
-        let state = self.state.lock();
-        state.of_config.iter().chain(&state.at_use).cloned().collect()
+    /// All but those that are settled by now.
+    pub(super) fn all(&self, is_settled: impl Fn(&Until) -> bool) -> Vec<String> {
+        let (of_config, at_use) = {
+            let state = self.state.lock();
+            (state.of_config.clone(), state.at_use.clone())
+        };
+        let open =
+            of_config.into_iter().filter(|(_, until)| !until.as_ref().is_some_and(&is_settled));
+        open.map(|(text, _)| text).chain(at_use).collect()
     }
 
     /// Adds what came up when a name was used.
     pub(super) fn add(&self, warning: impl Into<Warning>) {
-        let Warning { text, once } = warning.into();
+        let Warning { text, once, until: _ } = warning.into();
         {
             let mut state = self.state.lock();
             if once.is_some_and(|instance| !state.told.insert(instance))
@@ -52,16 +61,17 @@ impl Warnings {
     #[must_use = "what is new is to be logged once no lock is held"]
     pub(super) fn replace(&self, found: Vec<Warning>) -> Vec<String> {
         let mut state = self.state.lock();
-        let before: HashSet<String> = std::mem::take(&mut state.of_config).into_iter().collect();
+        let before = std::mem::take(&mut state.of_config);
+        let before: HashSet<String> = before.into_iter().map(|(text, _)| text).collect();
         let mut new = Vec::new();
-        for Warning { text, once } in found {
+        for Warning { text, once, until } in found {
             let first = once.is_none_or(|instance| state.told.insert(instance));
             let is_new = first && !before.contains(&text);
             if is_new {
                 new.push(text.clone());
             }
             if (is_new || before.contains(&text)) && state.of_config.len() < MAX_WARNINGS {
-                state.of_config.push(text);
+                state.of_config.push((text, until));
             }
         }
         new

@@ -202,7 +202,7 @@ impl Watch {
             return;
         }
         // The outcome is told by events, metrics and log.
-        let _ = inner.reload(|| {
+        let _ = inner.reload_by(|| {
             self.refuse_emptied()?;
             self.loader.with_contents(&self.contents).load()
         });

@@ -19,6 +19,7 @@ use crate::{
     message = "this fallback does not fit the call",
     label = "takes something else than the error, or arguments and error; or returns another type",
     note = "it returns `Result<{T}, {E}>`, sync or async, and takes the error alone or `({A}, error)`",
+    note = "one that takes the arguments of the call needs `call_with`: `call` has none, shown as `()`",
     note = "the error is a `CallError<{E}>`, a `resilience::Error`, a `{E}` or one of the structs such \
             as `TimedOut`",
     note = "`stack.protect::<T, E>()` with the types written out lets the compiler know the error type"

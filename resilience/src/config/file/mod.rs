@@ -11,8 +11,8 @@ mod yaml;
 
 use std::{
     fmt,
-    fs::File,
-    io::Read as _,
+    fs::{self, File},
+    io::{self, Read as _},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -196,13 +196,17 @@ fn parse_text(text: &str, format: Format) -> Result<node::Parsed, Syntax> {
 /// Reads a file, as far as one may be read.
 pub(super) fn read(path: &Path) -> Content {
     let read = || {
+        // To open a pipe waits for whoever writes into it: it is looked at before.
+        if !fs::metadata(path)?.is_file() {
+            return Err(io::Error::other("it is not a regular file"));
+        }
         let mut bytes = Vec::new();
         // One byte beyond the limit is enough to see that it is passed.
         let limit = MAX_BYTES as u64 + 1;
         File::open(path)?.take(limit).read_to_end(&mut bytes)?;
         Ok(bytes.into())
     };
-    read().map_err(|error: std::io::Error| error.to_string())
+    read().map_err(|error: io::Error| error.to_string())
 }
 
 fn parse_file(path: &Path, read: impl FnOnce() -> Content) -> Result<node::Parsed, Syntax> {

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
-use resilience_settings::Pattern;
+use resilience_settings::{Pattern, Value};
 
 use super::super::{KeySettings, Keys, Member, instance_of};
 use crate::{
@@ -86,6 +86,10 @@ impl Managed for Probe {
     fn reconfigure(&self, config: BulkheadConfig) -> Aftermath {
         *self.shared.config.lock() = Arc::new(config);
         self.shared.keys.follow_after(self, Aftermath::default())
+    }
+
+    fn changeable(&self) -> Vec<(&'static str, Value)> {
+        Vec::new()
     }
 
     fn enable(&self, _: bool) -> Aftermath {

@@ -15,4 +15,9 @@ async fn nothing_like_a_key() -> Result<u32, Error> {
     Ok(1)
 }
 
+#[rate_limiter(keyed = "red")]
+async fn more_than_a_key() -> Result<u32, Error> {
+    Ok(1)
+}
+
 fn main() {}
