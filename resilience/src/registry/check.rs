@@ -371,7 +371,7 @@ pub(super) fn looked_up(config: &Config, pattern: Pattern, name: &str) -> Option
 
 /// What to say where a pattern was switched by code, and the configuration says the opposite.
 pub(super) fn overridden(in_force: &InForce) -> impl Iterator<Item = Warning> {
-    Pattern::ALL.into_iter().filter_map(|pattern| {
+    Pattern::ALL.iter().copied().filter_map(|pattern| {
         let (read, origin) = in_force.overridden(pattern)?;
         let place = origin.place().unwrap_or_else(|| origin.to_string());
         let text = format!(
