@@ -5,7 +5,7 @@ use super::{
     body::{Blocking, Detached, Plain},
 };
 use crate::{
-    CircuitBreaker, Retry, Rules, TimeLimiter,
+    CircuitBreaker, RateLimiter, Retry, Rules, TimeLimiter,
     circuit_breaker::{Admission, Report},
     context::{self, Context, Due, longest_wait},
     error::{CallError, Error},
@@ -26,8 +26,9 @@ pub struct Pass {
     polling: bool,
     /// The deadline around the call, if there is one.
     due: Option<Due>,
-    /// When the present attempt was let in.
-    admitted_at: u64,
+    /// When the present attempt was let in; unset where no layer has asked for the time yet, so that
+    /// a call whose layers are disabled reads no clock.
+    admitted_at: Option<u64>,
 }
 
 impl Pass {
@@ -41,7 +42,7 @@ impl Pass {
                 layers.retry.as_ref().and_then(|retry| retry.begin(deadline))
             }
         };
-        Self { layers, progress, admission: None, polling: false, due, admitted_at: 0 }
+        Self { layers, progress, admission: None, polling: false, due, admitted_at: None }
     }
 
     pub(super) fn layers(&self) -> &Layers {
@@ -68,7 +69,7 @@ impl Pass {
 
     /// When the outer layers let the present attempt in: the inner ones begin at that very time.
     pub(super) fn admitted_at(&self) -> u64 {
-        self.admitted_at
+        self.admitted_at.unwrap_or_else(|| self.layers.clock.now())
     }
 
     pub(super) fn set_polling(&mut self, polling: bool) {
@@ -91,20 +92,23 @@ impl Pass {
     ///
     /// Dropping the future returns a reservation of the rate limiter.
     pub async fn admit(&mut self) -> Result<(), Error> {
-        let now = self.layers.clock.now();
-        self.admitted_at = now;
-        self.in_time(now)?;
-        if let Some(breaker) = self.breaker() {
-            let admission = breaker.begin(now)?;
-            self.admission = Some(admission);
+        self.admitted_at = None;
+        let (breaker, limiter) = (self.breaker(), self.rate_limiter());
+        if breaker.is_none() && limiter.is_none() && self.due.is_none() {
+            return Ok(());
         }
-        if let Some(limiter) = self.layers.rate_limiter.as_ref().filter(|l| l.is_enabled())
+        let now = self.layers.clock.now();
+        self.in_time(now)?;
+        let admission = breaker.map(|breaker| breaker.begin(now)).transpose()?;
+        self.admission = admission;
+        self.admitted_at = Some(now);
+        if let Some(limiter) = self.rate_limiter()
             && let Some(turn) =
                 limiter.begin(self.layers.permits, longest_wait(self.due(), now), now)?
         {
             turn.await?;
             let now = self.layers.clock.now();
-            self.admitted_at = now;
+            self.admitted_at = Some(now);
             if let Err(over) = self.in_time(now) {
                 // Woken too late: the body does not start, so the callee is not to blame.
                 if let (Some(breaker), Some(admission)) =
@@ -184,6 +188,10 @@ impl Pass {
 
     fn breaker(&self) -> Option<&CircuitBreaker> {
         self.layers.circuit_breaker.as_ref().filter(|breaker| breaker.is_enabled())
+    }
+
+    fn rate_limiter(&self) -> Option<&RateLimiter> {
+        self.layers.rate_limiter.as_ref().filter(|limiter| limiter.is_enabled())
     }
 }
 

@@ -111,15 +111,25 @@ impl<B: Body> Future for Protect<'_, B> {
 impl<B: Body> Within<'_, '_, B> {
     fn begin(&mut self, cx: &mut Context<'_>) -> Poll<Result<B::Value, CallError<B::Error>>> {
         let layers = self.pass.layers();
+        let time_limiter = layers.time_limiter.as_ref().filter(|limiter| limiter.is_enabled());
+        let bulkhead = layers.bulkhead.as_ref().filter(|bulkhead| bulkhead.is_enabled());
+        if time_limiter.is_none()
+            && bulkhead.is_none()
+            && self.pass.due().is_none()
+            && !layers.deadline
+        {
+            *self.stage = Stage::Running;
+            return self.poll_bulkhead(cx);
+        }
         let now = self.pass.admitted_at();
-        let own = layers.time_limiter.as_ref().and_then(|limiter| limiter.begin(now));
+        let own = time_limiter.and_then(|limiter| limiter.begin(now));
         let limit_end = own.as_ref().map(Countdown::end);
         let due = self.pass.due().filter(|due| limit_end.is_none_or(|end| due.at() < end));
         *self.limit = Limit { limited: own.is_some(), by_deadline: due.is_some() };
         self.countdown.set(due.map(|due| Countdown::until(due.at(), now)).or(own));
         *self.published = self.pass.published(limit_end);
         *self.stage = Stage::Running;
-        if let Some(bulkhead) = layers.bulkhead.as_ref().filter(|b| b.is_enabled()) {
+        if let Some(bulkhead) = bulkhead {
             match bulkhead.begin(now) {
                 Ok(Entry::Admitted(permit)) => *self.slot = Some(permit),
                 Ok(Entry::Queued(wait)) => {
