@@ -8,9 +8,11 @@ use std::sync::{
 };
 
 use axum::{Router, http::StatusCode, routing::get};
-use reqwest::{Client, Method, Request, Response};
+use reqwest::{Client, Method, Request};
 use resilience::{
-    CallError, Config, Error, ErrorKind, Outcome, Resilience, config::Format, tower::StackLayer,
+    CallError, Config, Error, ErrorKind, Resilience,
+    config::Format,
+    tower::{StackLayer, reqwest_outcome},
 };
 use tokio::net::TcpListener;
 use tower::{Layer, Service, ServiceExt};
@@ -47,17 +49,13 @@ fn request(method: Method, url: &str) -> Request {
     Request::new(method, url.parse().unwrap())
 }
 
-fn outcome(response: &Response) -> Outcome {
-    if response.status().is_server_error() { Outcome::Failure } else { Outcome::Success }
-}
-
 #[tokio::test]
 async fn a_client_behind_a_stack_asks_again_until_the_answer_is_good() {
     let registry = registry("");
     let (url, asked) = server(2).await;
     let stack = StackLayer::from_registry(&registry, "stock")
         .kinds()
-        .classify(outcome)
+        .classify(reqwest_outcome)
         .clone_request(Request::try_clone);
     let response = stack.layer(client()).oneshot(request(Method::GET, &url)).await.unwrap();
     assert_eq!(response.status(), 200);
@@ -69,9 +67,10 @@ async fn a_client_behind_a_stack_asks_again_until_the_answer_is_good() {
 async fn a_client_repeats_only_the_requests_that_it_is_told_to() {
     let registry = registry("");
     let (url, asked) = server(9).await;
-    let stack = StackLayer::from_registry(&registry, "stock").classify(outcome).clone_request(
-        |request: &Request| request.try_clone().filter(|copy| *copy.method() == Method::GET),
-    );
+    let stack =
+        StackLayer::from_registry(&registry, "stock").classify(reqwest_outcome).clone_request(
+            |request: &Request| request.try_clone().filter(|copy| *copy.method() == Method::GET),
+        );
     let mut service = stack.layer(client());
     let response = service.ready().await.unwrap().call(request(Method::POST, &url)).await.unwrap();
     assert_eq!(response.status(), 503);

@@ -80,5 +80,33 @@ pub fn http_response<B: From<&'static str>>(refusal: &Error) -> Response<B> {
 
 /// For `classify`: a response with a status of 500 or more is a failure.
 pub fn http_outcome<B>(response: &Response<B>) -> Outcome {
-    if response.status().is_server_error() { Outcome::Failure } else { Outcome::Success }
+    by_status(response.status())
+}
+
+/// For `classify` around a reqwest client, whose responses are of a type of their own: a status of 500
+/// or more is a failure.
+///
+/// # Examples
+///
+/// ```
+/// use resilience::tower::{StackLayer, reqwest_outcome};
+/// use tower::{Service, ServiceBuilder};
+///
+/// # fn is_a_service(_: impl Service<reqwest::Request>) {}
+/// # let registry = resilience::global();
+/// # registry.retry("stock");
+/// let layer = StackLayer::from_registry(&registry, "stock")
+///     .kinds() // so that lists such as `retry_errors: [connect, timeout]` find them
+///     .classify(reqwest_outcome)
+///     .clone_request(|request: &reqwest::Request| request.try_clone());
+/// let client = ServiceBuilder::new().layer(layer).service(reqwest::Client::new());
+/// # is_a_service(client);
+/// ```
+#[cfg(feature = "reqwest")]
+pub fn reqwest_outcome(response: &reqwest::Response) -> Outcome {
+    by_status(response.status())
+}
+
+fn by_status(status: StatusCode) -> Outcome {
+    if status.is_server_error() { Outcome::Failure } else { Outcome::Success }
 }

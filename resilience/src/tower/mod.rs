@@ -56,8 +56,9 @@
 //! - **Repeating** needs a copy of the request: by `Clone`, or by `clone_request` for requests that
 //!   are not `Clone`. Without a copy there is one attempt.
 //! - **Outcomes**: an error counts by its kinds and rules as it does everywhere (`kinds()`,
-//!   `rules(..)`), a response as `classify` says. Without rules every error is a failure of no kind
-//!   and every response a success, a 500 too.
+//!   `rules(..)`), a response as `classify` says and by nothing else: the configuration's lists name
+//!   errors. Without rules every error is a failure of no kind and every response a success, a 500
+//!   too.
 //! - **Several layers** of single patterns around one another nest their errors;
 //!   [`CallError::flatten`](crate::CallError::flatten) makes one of two. A [`StackLayer`] does not
 //!   nest.
@@ -85,6 +86,8 @@ pub use bulkhead::{BulkheadLayer, BulkheadService};
 pub use circuit_breaker::{CircuitBreakerLayer, CircuitBreakerService};
 pub use clone_request::{ByClone, CloneRequest};
 pub use grpc::{RefusalsToGrpc, grpc_outcome, grpc_response};
+#[cfg(feature = "reqwest")]
+pub use http::reqwest_outcome;
 pub use http::{RefusalsToHttp, http_outcome, http_response};
 pub use rate_limiter::{RateLimiterLayer, RateLimiterService};
 pub use refusing::{Refuse, Refusing};
