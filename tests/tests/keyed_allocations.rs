@@ -12,8 +12,8 @@ use std::{
 };
 
 use resilience::{
-    CircuitBreaker, CircuitBreakerConfig, Error, bulkhead, circuit_breaker, rate_limiter, retry,
-    time_limiter,
+    CircuitBreaker, CircuitBreakerConfig, Config, Error, Resilience, bulkhead, circuit_breaker,
+    circuit_breaker::State, config::Format, rate_limiter, retry, time_limiter,
 };
 
 struct Counting;
@@ -56,6 +56,25 @@ fn a_look_up_that_finds_its_instance_allocates_nothing() {
     drop(shards.keyed(&7));
     assert_eq!(allocations(|| drop(shards.keyed(&7))), 0);
     assert_eq!(allocations(|| drop(shards.keyed(&format_args!("{}-{}", "eu", 1)))), 0);
+}
+
+#[test]
+fn a_look_up_by_name_and_key_that_finds_both_allocates_nothing() {
+    let text = "circuitbreaker.instances.shard: {}";
+    let registry = Resilience::from_config(Config::from_str(text, Format::Yaml).unwrap()).unwrap();
+    for name in ["shard", "Shard", "undeclared"] {
+        let look_up = || drop(registry.circuit_breaker(name).keyed("eu-1"));
+        look_up();
+        look_up(); // a spelling is kept when it is met again
+        assert_eq!(allocations(look_up), 0, "{name}");
+    }
+    // What was found by a spelling before is found by what is in force, and made anew once removed.
+    let before = registry.circuit_breaker("Shard");
+    registry.reload(Config::default()).unwrap();
+    before.transition_to(State::ForcedOpen).unwrap();
+    assert_eq!(registry.circuit_breaker("Shard").state(), State::ForcedOpen);
+    assert!(registry.remove("shard"));
+    assert_eq!(registry.circuit_breaker("Shard").state(), State::Closed);
 }
 
 #[retry(name = "allocates", key = key)]

@@ -24,10 +24,10 @@
 //! # Keys
 //!
 //! Two keys are one if they show the same text: `7`, `"7"` and `String::from("7")` are. Several values
-//! are one key by `format_args!("{tenant}/{user}")`. On a handle that is kept, a look-up that finds its
-//! instance allocates nothing (finding the handle by name in a registry does). Of a key longer than 256
-//! bytes the beginning and a hash are kept, so that keys from outside cannot fill the memory; no two
-//! keys become one by that.
+//! are one key by `format_args!("{tenant}/{user}")`. A look-up that finds its
+//! instance allocates nothing, by a name in a registry neither once that spelling was met before. Of a
+//! key longer than 256 bytes the beginning and a hash are kept, so that keys from outside cannot fill
+//! the memory; no two keys become one by that.
 //!
 //! An instance of a key is not divided further: its own `keyed` gives itself.
 //!

@@ -123,27 +123,61 @@ impl<T: Clone> Slot<T> {
 /// The instances of one pattern by key: see [`InForce::key`](super::in_force::InForce::key).
 #[derive(Debug)]
 pub(super) struct Instances<T> {
-    by_key: RwLock<HashMap<String, Slot<T>>>,
+    known: RwLock<Known<T>>,
+}
+
+#[derive(Debug)]
+struct Known<T> {
+    by_key: HashMap<String, Slot<T>>,
+    /// The keys of names as the program has spelled them: to find one again allocates nothing.
+    keys: HashMap<String, String>,
+}
+
+/// How many spellings are kept for each instance: names may be made up at run time.
+const SPELLINGS: usize = 4;
+
+impl<T> Known<T> {
+    fn has_room_for_spellings(&self) -> bool {
+        self.keys.len() < SPELLINGS * self.by_key.len()
+    }
 }
 
 impl<T> Default for Instances<T> {
     fn default() -> Self {
-        Self { by_key: RwLock::new(HashMap::new()) }
+        Self { known: RwLock::new(Known { by_key: HashMap::new(), keys: HashMap::new() }) }
     }
 }
 
 impl<T: Managed> Instances<T> {
     pub(super) fn find(&self, key: &str) -> Option<T> {
-        self.by_key.read().get(key).map(|slot| slot.instance.clone())
+        self.known.read().by_key.get(key).map(|slot| slot.instance.clone())
     }
 
     /// As [`find`](Self::find), for the program.
     pub(super) fn look_up(&self, key: &str) -> Option<T> {
-        self.by_key.read().get(key).map(Slot::look_up)
+        self.known.read().by_key.get(key).map(Slot::look_up)
+    }
+
+    /// As [`look_up`](Self::look_up), by a name that was looked up in this very spelling before.
+    pub(super) fn look_up_again(&self, name: &str) -> Option<T> {
+        let known = self.known.read();
+        known.by_key.get(known.keys.get(name)?).map(Slot::look_up)
+    }
+
+    /// Keeps the key of a name for the next look-up, unless it `is_stale` by now.
+    pub(super) fn remember(&self, name: &str, key: String, is_stale: impl FnOnce() -> bool) {
+        if !self.known.read().has_room_for_spellings() {
+            return;
+        }
+        let mut known = self.known.write();
+        if known.has_room_for_spellings() && !is_stale() {
+            known.keys.insert(name.to_owned(), key);
+        }
     }
 
     pub(super) fn was_looked_up(&self, key: &str) -> bool {
-        self.by_key.read().get(key).is_some_and(|slot| slot.looked_up.load(Ordering::Relaxed))
+        let known = self.known.read();
+        known.by_key.get(key).is_some_and(|slot| slot.looked_up.load(Ordering::Relaxed))
     }
 
     /// Puts an instance in, unless `is_stale` by now, and calls `added` under the lock if it is the
@@ -156,11 +190,11 @@ impl<T: Managed> Instances<T> {
         is_stale: impl FnOnce() -> bool,
         added: impl FnOnce(),
     ) -> Option<(T, bool)> {
-        let mut by_key = self.by_key.write();
+        let mut known = self.known.write();
         if is_stale() {
             return None;
         }
-        Some(match by_key.entry(key) {
+        Some(match known.by_key.entry(key) {
             Entry::Occupied(first) => match by {
                 By::Program => (first.get().look_up(), false),
                 By::Registry => (first.get().instance.clone(), false),
@@ -176,37 +210,38 @@ impl<T: Managed> Instances<T> {
 
     /// Takes an instance out and calls `removed` with it under the lock. The caller retires it.
     pub(super) fn take(&self, key: &str, removed: impl FnOnce(&T)) -> Option<T> {
-        let mut by_key = self.by_key.write();
-        by_key.remove(key).map(|slot| slot.instance).inspect(removed)
+        let mut known = self.known.write();
+        known.by_key.remove(key).map(|slot| slot.instance).inspect(removed)
     }
 
     /// Keeps everybody else out.
     pub(super) fn lock(&self) -> Locked<'_, T> {
-        Locked(self.by_key.write())
+        Locked(self.known.write())
     }
 
     pub(super) fn all(&self) -> Vec<T> {
         let mut all: Vec<T> =
-            self.by_key.read().values().map(|slot| slot.instance.clone()).collect();
+            self.known.read().by_key.values().map(|slot| slot.instance.clone()).collect();
         all.sort_by(|a, b| a.name().cmp(b.name()));
         all
     }
 }
 
 /// The instances of a pattern, for one change together with those of others.
-pub(super) struct Locked<'a, T>(RwLockWriteGuard<'a, HashMap<String, Slot<T>>>);
+pub(super) struct Locked<'a, T>(RwLockWriteGuard<'a, Known<T>>);
 
 impl<T: Managed> Locked<'_, T> {
     /// Gives every instance the key that it has by what is in force. Where two now have one key, the
     /// one of the known spelling stays, else the first by name; the others are returned.
     pub(super) fn rekey(&mut self, in_force: &InForce) -> Vec<T> {
-        let mut slots: Vec<Slot<T>> = self.0.drain().map(|(_, slot)| slot).collect();
+        self.0.keys.clear();
+        let mut slots: Vec<Slot<T>> = self.0.by_key.drain().map(|(_, slot)| slot).collect();
         slots.sort_by(|a, b| a.instance.name().cmp(b.instance.name()));
         let mut displaced = Vec::new();
         for slot in slots {
             let name = slot.instance.name();
             let is_preferred = in_force.spelled(T::PATTERN, name) == name;
-            match self.0.entry(in_force.key(T::PATTERN, name)) {
+            match self.0.by_key.entry(in_force.key(T::PATTERN, name)) {
                 Entry::Occupied(mut first) if is_preferred => {
                     displaced.push(first.insert(slot).instance);
                 }

@@ -347,6 +347,11 @@ impl Inner {
     /// What is logged on the way may run a subscriber's code: it runs outside of the lock. Of several
     /// instances that a race makes, the first one put in is everybody's.
     fn find_or_make<T: Managed>(&self, instances: &Instances<T>, name: &str, by: By) -> (T, bool) {
+        if by == By::Program
+            && let Some(found) = instances.look_up_again(name)
+        {
+            return (found, false);
+        }
         loop {
             let in_force = self.in_force();
             let key = in_force.key(T::PATTERN, name);
@@ -355,6 +360,9 @@ impl Inner {
                 By::Registry => instances.find(&key),
             };
             if let Some(found) = found {
+                if by == By::Program {
+                    instances.remember(name, key, || !self.is_in_force(&in_force));
+                }
                 return (found, false);
             }
             let made = self.make(&in_force, name);
