@@ -162,8 +162,8 @@ pub(crate) fn due(clock: &Clock) -> Option<Due> {
 ///
 /// A deadline is set by `#[time_limiter(.., deadline)]`, `#[retry(.., deadline)]`,
 /// [`StackBuilder::deadline`](crate::StackBuilder::deadline) or [`with_deadline`], and is never later
-/// than the one around it. A time limiter or retry that is switched off sets none. Every annotated function and [`Stack`](crate::Stack) that is called below
-/// keeps to it, with no flag of its own:
+/// than the one around it. A time limiter or retry that is switched off sets none. Every annotated
+/// function and [`Stack`](crate::Stack) that is called below keeps to it, with no flag of its own:
 ///
 /// - A call that would start when it is over returns [`TimedOut`] at once; no layer counts anything.
 /// - A call under way, its wait for a bulkhead slot included, is cut when it is over: [`TimedOut`],

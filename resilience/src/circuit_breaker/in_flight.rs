@@ -25,10 +25,6 @@ impl<'a> InFlight<'a> {
 impl Drop for InFlight<'_> {
     fn drop(&mut self) {
         let now = self.breaker.clock().now();
-        if self.is_polling {
-            self.breaker.end(self.admission, Report::panic(), now);
-        } else {
-            self.breaker.cancel(self.admission, now);
-        }
+        self.breaker.abandon(self.admission, self.is_polling, now);
     }
 }

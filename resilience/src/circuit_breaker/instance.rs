@@ -396,6 +396,16 @@ impl CircuitBreaker {
         section.finish();
     }
 
+    /// Takes note of a call that nobody told the end of: of its panic if its own code was running, else
+    /// of its drop.
+    pub(crate) fn abandon(&self, admission: Admission, in_body: bool, now: u64) {
+        if in_body {
+            self.end(admission, Report::panic(), now);
+        } else {
+            self.cancel(admission, now);
+        }
+    }
+
     fn refused(&self, section: &mut Section<'_>, refusal: Refusal) -> CallNotPermitted {
         section.guarded.totals.not_permitted += 1;
         section.tell(|| CircuitBreakerEventKind::NotPermitted);

@@ -157,11 +157,6 @@ impl Admitted<'_> {
 impl Drop for Admitted<'_> {
     fn drop(&mut self) {
         let Some(admission) = self.admission.take() else { return };
-        let now = self.breaker.clock().now();
-        if self.in_body.get() {
-            self.breaker.end(admission, Report::panic(), now);
-        } else {
-            self.breaker.cancel(admission, now);
-        }
+        self.breaker.abandon(admission, self.in_body.get(), self.breaker.clock().now());
     }
 }

@@ -43,6 +43,18 @@ impl Layers {
     }
 }
 
+impl Layers {
+    /// The circuit breaker, if there is one and it acts.
+    pub(super) fn acting_breaker(&self) -> Option<&CircuitBreaker> {
+        self.circuit_breaker.as_ref().filter(|breaker| breaker.is_enabled())
+    }
+
+    /// The rate limiter, if there is one and it acts.
+    pub(super) fn acting_limiter(&self) -> Option<&RateLimiter> {
+        self.rate_limiter.as_ref().filter(|limiter| limiter.is_enabled())
+    }
+}
+
 /// Layers that outlive a call: for ever, or for as long as the call holds them.
 #[derive(Debug)]
 pub(crate) enum Handle {

@@ -5,8 +5,8 @@ use super::{
     body::{Blocking, Detached, Plain},
 };
 use crate::{
-    CircuitBreaker, RateLimiter, Retry, Rules, TimeLimiter,
-    circuit_breaker::{Admission, Report},
+    Retry, Rules, TimeLimiter,
+    circuit_breaker::Admission,
     context::{self, Context, Due, longest_wait},
     error::{CallError, Error},
     retry::Progress,
@@ -93,7 +93,7 @@ impl Pass {
     /// Dropping the future returns a reservation of the rate limiter.
     pub async fn admit(&mut self) -> Result<(), Error> {
         self.admitted_at = None;
-        let (breaker, limiter) = (self.breaker(), self.rate_limiter());
+        let (breaker, limiter) = (self.layers.acting_breaker(), self.layers.acting_limiter());
         if breaker.is_none() && limiter.is_none() && self.due.is_none() {
             return Ok(());
         }
@@ -102,7 +102,7 @@ impl Pass {
         let admission = breaker.map(|breaker| breaker.begin(now)).transpose()?;
         self.admission = admission;
         self.admitted_at = Some(now);
-        if let Some(limiter) = self.rate_limiter()
+        if let Some(limiter) = limiter
             && let Some(turn) =
                 limiter.begin(self.layers.permits, longest_wait(self.due(), now), now)?
         {
@@ -185,14 +185,6 @@ impl Pass {
             retry.back_off(wait).await;
         }
     }
-
-    fn breaker(&self) -> Option<&CircuitBreaker> {
-        self.layers.circuit_breaker.as_ref().filter(|breaker| breaker.is_enabled())
-    }
-
-    fn rate_limiter(&self) -> Option<&RateLimiter> {
-        self.layers.rate_limiter.as_ref().filter(|limiter| limiter.is_enabled())
-    }
 }
 
 impl Drop for Pass {
@@ -200,12 +192,7 @@ impl Drop for Pass {
         if let (Some(breaker), Some(admission)) =
             (&self.layers.circuit_breaker, self.admission.take())
         {
-            let now = self.layers.clock.now();
-            if self.polling {
-                breaker.end(admission, Report::panic(), now);
-            } else {
-                breaker.cancel(admission, now);
-            }
+            breaker.abandon(admission, self.polling, self.layers.clock.now());
         }
     }
 }

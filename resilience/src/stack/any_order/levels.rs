@@ -8,7 +8,7 @@ use std::{
 use super::super::layer::{Layer, Order};
 use crate::{
     Rules, Sleep, TimeLimiter, bulkhead,
-    circuit_breaker::{Admission, Report},
+    circuit_breaker::Admission,
     context::{self, Context as CallContext, Due, longest_wait},
     error::{CallError, Error, TimedOut},
     rate_limiter,
@@ -318,12 +318,7 @@ impl<'c> Levels<'c> {
             if let (Layer::CircuitBreaker(breaker), Held::Admission(admission)) =
                 (&self.order.layers[self.held.len()], held)
             {
-                let now = self.order.clock.now();
-                if self.in_body {
-                    breaker.end(admission, Report::panic(), now);
-                } else {
-                    breaker.cancel(admission, now);
-                }
+                breaker.abandon(admission, self.in_body, self.order.clock.now());
             }
         }
     }
