@@ -1,5 +1,6 @@
-//! What the integration tests share: the replay of traces recorded from Resilience4j, and the
-//! loading of configurations.
+//! What the integration tests share: the replay of traces recorded from Resilience4j, the loading of
+//! configurations, and an allocator that counts.
 
+pub mod allocations;
 pub mod config;
 pub mod conformance;

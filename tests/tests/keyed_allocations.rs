@@ -1,11 +1,7 @@
 //! A look-up by key that finds its instance allocates nothing. A binary of its own: the allocator
 //! counts for all of it, by thread.
 
-#![allow(unsafe_code)] // an allocator cannot be written without
-
 use std::{
-    alloc::{GlobalAlloc, Layout, System},
-    cell::Cell,
     future::Future,
     pin::pin,
     task::{Context, Poll, Waker},
@@ -15,35 +11,10 @@ use resilience::{
     CircuitBreaker, CircuitBreakerConfig, Config, Error, Resilience, bulkhead, circuit_breaker,
     circuit_breaker::State, config::Format, rate_limiter, retry, time_limiter,
 };
-
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: everything is the system's allocator; counting allocates nothing.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.dealloc(place, layout) }
-    }
-}
+use resilience_tests::allocations::{Counting, allocations};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-
-fn allocations(of: impl FnOnce()) -> u64 {
-    let before = ALLOCATIONS.get();
-    of();
-    ALLOCATIONS.get() - before
-}
 
 #[test]
 fn a_look_up_that_finds_its_instance_allocates_nothing() {
