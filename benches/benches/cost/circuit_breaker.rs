@@ -66,9 +66,7 @@ fn open(run: &mut Run) {
     (0..=settings::WINDOW).for_each(|_| drop(now(breaker.call(fails()))));
     assert!(matches!(now(breaker.call(body(1))), Err(::recloser::Error::Rejected)));
     run.row(case, &versions::of("recloser"), || now(breaker.call(body(1))));
-    let breaker = failsafe::breaker();
-    (0..=settings::WINDOW).for_each(|_| drop(now(breaker.call(fails()))));
-    assert!(!breaker.is_call_permitted());
+    let breaker = failsafe::open();
     run.row(case, &versions::of("failsafe"), || now(breaker.call(body(1))));
     let layer = tower_resilience::breaker_layer(settings::WINDOW);
     let mut service = layer.layer_fn(service_fn(|_: u64| fails()));

@@ -3,10 +3,17 @@
 use failsafe::{
     Config, StateMachine,
     backoff::{self, Constant},
-    failure_policy::{SuccessRateOverTimeWindow, success_rate_over_time_window},
+    failure_policy::{
+        ConsecutiveFailures, SuccessRateOverTimeWindow, consecutive_failures,
+        success_rate_over_time_window,
+    },
+    futures::CircuitBreaker,
 };
 
-use crate::settings;
+use crate::{
+    body::{fails, now},
+    settings,
+};
 
 /// A breaker over the last minute.
 pub fn breaker() -> StateMachine<SuccessRateOverTimeWindow<Constant>, ()> {
@@ -15,4 +22,17 @@ pub fn breaker() -> StateMachine<SuccessRateOverTimeWindow<Constant>, ()> {
     let policy =
         success_rate_over_time_window(success_rate, settings::WINDOW, settings::OPEN, open);
     Config::new().failure_policy(policy).build()
+}
+
+/// A breaker that is open. A rate falls over time only, so that this one counts failures in a row.
+///
+/// # Panics
+///
+/// Never: one failure opens it.
+pub fn open() -> StateMachine<ConsecutiveFailures<Constant>, ()> {
+    let policy = consecutive_failures(1, backoff::constant(settings::OPEN));
+    let breaker = Config::new().failure_policy(policy).build();
+    drop(now(breaker.call(fails())));
+    assert!(!breaker.is_call_permitted());
+    breaker
 }
