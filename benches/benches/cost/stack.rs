@@ -18,7 +18,6 @@ pub(super) fn rows(run: &mut Run) {
     run.row(case, &ours("attributes"), || now(annotated(1)));
     let stack = Five::new().stack();
     run.row(case, &ours("Stack"), || now(stack.call(|| body(1))));
-    run.row(case, &ours("Stack, blocking"), || stack.call_blocking(|| now(body(1))));
     let mut layered = StackLayer::new(stack).layer(service());
     run.row(case, &ours("tower layer"), || serve(&mut layered));
     let by_hand = HandMade::new();
@@ -34,6 +33,13 @@ pub(super) fn rows(run: &mut Run) {
     run.row(case, &ours("Stack"), || now(stack.call(|| body(1))));
     let peer = seatbelt::stack(&seatbelt::context());
     run.row(case, &versions::of("seatbelt"), || now(peer.execute(1)));
+
+    let Five { retry, breaker, limiter, bulkhead, .. } = Five::new();
+    let stack = resilience::Stack::builder().retry(retry).circuit_breaker(breaker);
+    let stack = stack.rate_limiter(limiter).bulkhead(bulkhead).build();
+    let case = "stack of four, no time limiter";
+    run.row(case, &ours("Stack"), || now(stack.call(|| body(1))));
+    run.row(case, &ours("Stack, blocking"), || stack.call_blocking(|| now(body(1))));
 
     disabled(run);
     subscribed(run);

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use tower::{Layer, Service, ServiceBuilder};
+use tower::{Service, ServiceBuilder};
 use tower_resilience::{
-    bulkhead::{Bulkhead, BulkheadLayer},
+    bulkhead::BulkheadLayer,
     circuitbreaker::{CircuitBreakerLayer, SlidingWindowType},
     ratelimiter::RateLimiterLayer,
     retry::RetryLayer,
@@ -89,12 +89,7 @@ fn bulkhead_layer(concurrent: u32) -> BulkheadLayer {
 
 /// The body behind a bulkhead of this many calls at once.
 pub fn bulkhead(concurrent: u32) -> protected!() {
-    bulkhead_around(concurrent, service())
-}
-
-/// Any service behind a bulkhead of this many calls at once.
-pub fn bulkhead_around<S>(concurrent: u32, service: S) -> Bulkhead<S> {
-    bulkhead_layer(concurrent).layer(service)
+    ServiceBuilder::new().layer(bulkhead_layer(concurrent)).service(service())
 }
 
 /// The body behind a retry.
