@@ -3,14 +3,15 @@
 use std::{
     error::Error,
     fmt,
-    future::{Future, Ready, ready},
+    future::{Future, Ready, poll_fn, ready},
     hint::black_box,
     pin::pin,
     sync::{
         Arc,
         atomic::{AtomicU32, Ordering::Relaxed},
     },
-    task::{Context, Poll, Waker},
+    task::{Context, Poll, Wake, Waker},
+    thread::{self, Thread},
 };
 
 use tower::Service;
@@ -76,6 +77,33 @@ pub fn now<F: Future>(future: F) -> F::Output {
     }
 }
 
+struct Unparks(Thread);
+
+impl Wake for Unparks {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+thread_local! {
+    static WAKER: Waker = Arc::new(Unparks(thread::current())).into();
+}
+
+/// Drives a future that may have to wait for another thread.
+#[inline]
+pub fn wait<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    WAKER.with(|waker| {
+        let mut cx = Context::from_waker(waker);
+        loop {
+            if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
+                return output;
+            }
+            thread::park();
+        }
+    })
+}
+
 /// The body as a service.
 pub fn service()
 -> impl Service<u64, Response = u64, Error = Failed, Future = Ready<Answer>> + Clone + Send + 'static
@@ -83,7 +111,7 @@ pub fn service()
     tower::service_fn(body)
 }
 
-/// One request through a service that is ready at once.
+/// One request through a service that is ready at once and answers at once.
 ///
 /// # Errors
 ///
@@ -99,4 +127,15 @@ pub fn serve<S: Service<u64>>(service: &mut S) -> Result<S::Response, S::Error> 
         Poll::Pending => unreachable!("nothing waits in this benchmark"),
     }
     now(service.call(black_box(1)))
+}
+
+/// One request through a service that may have to wait for another thread.
+///
+/// # Errors
+///
+/// The service's own, from its readiness or its answer.
+#[inline]
+pub fn serve_waiting<S: Service<u64>>(service: &mut S) -> Result<S::Response, S::Error> {
+    wait(poll_fn(|cx| service.poll_ready(cx)))?;
+    wait(service.call(black_box(1)))
 }

@@ -40,6 +40,10 @@ impl Run {
     }
 
     /// Measures what one `call` takes, and what it allocates.
+    ///
+    /// # Panics
+    ///
+    /// When a name has characters that a file's name may not have, as all rows do.
     pub fn row<O>(&mut self, case: &str, by: &str, mut call: impl FnMut() -> O) {
         const CALLS: u32 = 1_000;
         let mut allocated = None;
@@ -55,6 +59,10 @@ impl Run {
 
     /// Measures `call` where it depends on how many came before on the same instance: `make` gives an
     /// instance with that many, and after `batch` calls the next is made.
+    ///
+    /// # Panics
+    ///
+    /// As [`row`](Self::row) does.
     pub fn row_in_batches<O, F: FnMut() -> O>(
         &mut self,
         case: &str,
@@ -81,6 +89,10 @@ impl Run {
 
     /// Measures two threads that call at the same time, each by a closure of its own from `make`;
     /// the time is per call of either.
+    ///
+    /// # Panics
+    ///
+    /// As [`row`](Self::row) does, and when a call panics.
     pub fn two_threads<O, F: FnMut() -> O + Send>(
         &mut self,
         case: &str,
@@ -102,6 +114,13 @@ impl Run {
         allocated: &mut Option<f64>,
         mut routine: impl FnMut(&mut Bencher<'_>, &mut Option<f64>),
     ) {
+        // Other names criterion changes for the file system, and the row would not be found.
+        let plain =
+            |name: &str| !name.contains(['?', '"', '/', '\\', '*', '<', '>', ':', '|', '^']);
+        assert!(
+            plain(case) && plain(by),
+            "'{case}' by '{by}' has characters that no file may have"
+        );
         let estimates = self.directory.join(case).join(by).join("new/estimates.json");
         // An earlier run's figure must not get into this run's table.
         drop(fs::remove_file(&estimates));

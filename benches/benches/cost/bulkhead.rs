@@ -26,7 +26,7 @@ pub(super) fn rows(run: &mut Run) {
     run.row(case, &versions::of("tower-resilience"), || serve(&mut peer));
 
     // tower-resilience has no row here: it refuses by a timer that has run out, not at once.
-    let case = "refused: bulkhead full";
+    let case = "refused by a full bulkhead";
     let bulkhead = ours::bulkhead(1);
     let taken = bulkhead.try_acquire().expect("a free slot");
     run.row(case, ours::NAME, || now(bulkhead.call(body(1))));

@@ -56,7 +56,7 @@ fn subscribed(run: &mut Run) {
 }
 
 fn open(run: &mut Run) {
-    let case = "refused: circuit breaker open";
+    let case = "refused by an open circuit breaker";
     let breaker = ours::breaker();
     breaker.transition_to(State::Open).expect("a closed one can be opened");
     run.row(case, ours::NAME, || now(breaker.call(body(1))));

@@ -36,7 +36,7 @@ pub(super) fn rows(run: &mut Run) {
         limiter.check().is_ok().then(|| now(body(1)))
     });
 
-    let case = "refused: rate limiter empty";
+    let case = "refused by an empty rate limiter";
     for (refill, name) in [(Refill::Interval, "by interval"), (Refill::Greedy, "greedy")] {
         let limiter = ours::limiter_of(1, HOUR, refill);
         limiter.drain();

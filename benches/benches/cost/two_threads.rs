@@ -1,18 +1,16 @@
-//! Two threads on one instance.
+//! Two threads on one instance. A thread that has to wait for the other parks, as a runtime's would.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use ::failsafe::futures::CircuitBreaker as _;
 use resilience::rate_limiter::Refill;
 use resilience_bench::{
     Run,
-    body::{body, now, serve},
+    body::{body, serve_waiting, wait},
     ours::{self, Five},
     peers::{failsafe, governor, hand_made::HandMade, recloser, tower_resilience},
     settings, versions,
 };
-
-use std::time::Duration;
 
 /// A closure of its own for each thread, around a clone of one instance.
 fn sharing<I: Clone, O, F: FnMut() -> O>(instance: I, call: impl Fn(I) -> F) -> impl Fn() -> F {
@@ -31,23 +29,23 @@ fn breakers(run: &mut Run) {
     run.two_threads(
         case,
         ours::NAME,
-        sharing(ours::breaker(), |breaker| move || now(breaker.call(body(1)))),
+        sharing(ours::breaker(), |breaker| move || wait(breaker.call(body(1)))),
     );
     run.two_threads(
         case,
         &versions::of("recloser"),
-        sharing(recloser::breaker(), |breaker| move || now(breaker.call(body(1)))),
+        sharing(recloser::breaker(), |breaker| move || wait(breaker.call(body(1)))),
     );
     run.two_threads(
         case,
         &versions::of("failsafe"),
-        sharing(failsafe::breaker(), |breaker| move || now(breaker.call(body(1)))),
+        sharing(failsafe::breaker(), |breaker| move || wait(breaker.call(body(1)))),
     );
     let service = tower_resilience::breaker(settings::WINDOW);
     run.two_threads(
         case,
         &versions::of("tower-resilience"),
-        sharing(service, |mut service| move || serve(&mut service)),
+        sharing(service, |mut service| move || serve_waiting(&mut service)),
     );
 }
 
@@ -58,7 +56,7 @@ fn limiters(run: &mut Run) {
         run.two_threads(
             case,
             &by,
-            sharing(ours::limiter(refill), |limiter| move || now(limiter.call(body(1)))),
+            sharing(ours::limiter(refill), |limiter| move || wait(limiter.call(body(1)))),
         );
     }
     let by = format!("{}, std clock", versions::of("governor"));
@@ -66,14 +64,14 @@ fn limiters(run: &mut Run) {
         case,
         &by,
         sharing(Arc::new(governor::on_std_clock()), |limiter| {
-            move || limiter.check().is_ok().then(|| now(body(1)))
+            move || limiter.check().is_ok().then(|| wait(body(1)))
         }),
     );
     let service = tower_resilience::limiter(settings::LIMIT, Duration::from_secs(1));
     run.two_threads(
         case,
         &versions::of("tower-resilience"),
-        sharing(service, |mut service| move || serve(&mut service)),
+        sharing(service, |mut service| move || serve_waiting(&mut service)),
     );
 }
 
@@ -83,14 +81,14 @@ fn bulkheads(run: &mut Run) {
         case,
         ours::NAME,
         sharing(ours::bulkhead(settings::CONCURRENT), |bulkhead| {
-            move || now(bulkhead.call(body(1)))
+            move || wait(bulkhead.call(body(1)))
         }),
     );
     let service = tower_resilience::bulkhead(settings::CONCURRENT);
     run.two_threads(
         case,
         &versions::of("tower-resilience"),
-        sharing(service, |mut service| move || serve(&mut service)),
+        sharing(service, |mut service| move || serve_waiting(&mut service)),
     );
 }
 
@@ -99,13 +97,13 @@ fn stacks(run: &mut Run) {
     run.two_threads(
         case,
         ours::NAME,
-        sharing(Five::new().stack(), |stack| move || now(stack.call(|| body(1)))),
+        sharing(Five::new().stack(), |stack| move || wait(stack.call(|| body(1)))),
     );
     let crates = "backon, recloser, governor and tokio by hand";
-    run.two_threads(case, crates, sharing(HandMade::new(), |stack| move || now(stack.call())));
+    run.two_threads(case, crates, sharing(HandMade::new(), |stack| move || wait(stack.call())));
     run.two_threads(
         case,
         &versions::of("tower-resilience"),
-        sharing(tower_resilience::stack(), |mut service| move || serve(&mut service)),
+        sharing(tower_resilience::stack(), |mut service| move || serve_waiting(&mut service)),
     );
 }
