@@ -12,8 +12,11 @@ use std::{
 use resilience::{
     Bulkhead, BulkheadConfig, CircuitBreaker, CircuitBreakerConfig, Error, RateLimiter,
     RateLimiterConfig, Resilience, Retry, RetryConfig, Stack, TimeLimiter, TimeLimiterConfig,
-    bulkhead, circuit_breaker, circuit_breaker::SlidingWindowType, rate_limiter,
-    rate_limiter::Refill, retry, time_limiter, tower as layers,
+    bulkhead, circuit_breaker,
+    circuit_breaker::{Permit, SlidingWindowType},
+    rate_limiter,
+    rate_limiter::Refill,
+    retry, time_limiter, tower as layers,
 };
 use resilience_tests::allocations::{Counting, allocations};
 use tower::{Layer, Service};
@@ -49,7 +52,7 @@ fn body() -> Ready<Result<u32, io::Error>> {
 
 fn breaker(window: SlidingWindowType) -> CircuitBreaker {
     let config = CircuitBreakerConfig::builder().sliding_window_type(window);
-    CircuitBreaker::new("x", config.build().unwrap())
+    CircuitBreaker::new("x", config.build().expect("in range"))
 }
 
 fn limiter(refill: Refill) -> RateLimiter {
@@ -57,7 +60,7 @@ fn limiter(refill: Refill) -> RateLimiter {
         .limit_for_period(1_000_000)
         .limit_refresh_period(Duration::from_secs(1))
         .refill(refill);
-    RateLimiter::new("x", config.build().unwrap())
+    RateLimiter::new("x", config.build().expect("in range"))
 }
 
 fn retrying() -> Retry {
@@ -94,7 +97,7 @@ fn a_closed_circuit_breaker_allocates_nothing() {
     for window in [SlidingWindowType::CountBased, SlidingWindowType::TimeBased] {
         let breaker = breaker(window);
         allocates_nothing(|| now(breaker.call(body())));
-        allocates_nothing(|| breaker.try_acquire().map(|permit| permit.success()));
+        allocates_nothing(|| breaker.try_acquire().map(Permit::success));
     }
 }
 

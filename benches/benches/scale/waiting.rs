@@ -38,7 +38,13 @@ pub(super) fn at_limiters(report: &mut Report) {
         }
         let outcome = all_at_once(|entrance| {
             let limiter = limiter.clone();
-            async move { limiter.call(async { entrance.let_in() }).await.is_ok() }
+            async move {
+                let body = async {
+                    entrance.let_in();
+                    Ok::<_, Failed>(())
+                };
+                limiter.call(body).await.is_ok()
+            }
         });
         outcome.tell(report, name);
         outcome.expect_order(report);
@@ -53,9 +59,9 @@ pub(super) fn at_a_bulkhead(report: &mut Report) {
         let bulkhead = bulkhead.clone();
         async move {
             let body = async {
-                let answer = entrance.let_in();
+                entrance.let_in();
                 yield_now().await;
-                answer
+                Ok::<_, Failed>(())
             };
             bulkhead.call(body).await.is_ok()
         }
@@ -79,9 +85,8 @@ struct Ticket {
 }
 
 impl Ticket {
-    fn let_in(&self) -> Result<(), Failed> {
+    fn let_in(&self) {
         self.entrance.let_in.lock().expect("no panic").push(self.number);
-        Ok(())
     }
 }
 
@@ -137,9 +142,11 @@ where
         (calls.join_all().await.into_iter().filter(|succeeded| *succeeded).count(), at_once)
     });
     let took = start.elapsed();
-    let wakes = entrance.polls.load(Relaxed) - CALLS as u64;
+    let count = |many: u64| u32::try_from(many).map_or(f64::INFINITY, f64::from);
+    let wakes = count(entrance.polls.load(Relaxed) - CALLS as u64);
+    let waited = count((CALLS - at_once) as u64);
     let let_in = std::mem::take(&mut *entrance.let_in.lock().expect("no panic"));
-    Outcome { succeeded, wakes: wakes as f64 / (CALLS - at_once) as f64, let_in, took }
+    Outcome { succeeded, wakes: wakes / waited, let_in, took }
 }
 
 impl Outcome {
