@@ -329,6 +329,7 @@ impl<E: Event> Events<E> {
     }
 
     /// Whether events that come with every call need to be built.
+    #[inline]
     pub(crate) fn is_observed(&self) -> bool {
         self.shared.observed.load(Ordering::Relaxed)
     }
@@ -357,6 +358,7 @@ impl<E: Event> Events<E> {
     }
 
     /// Hands queued events to the listeners, unless another call is already at it.
+    #[cold]
     pub(crate) fn deliver(&self) {
         loop {
             let (event, listeners) = {
@@ -400,14 +402,21 @@ impl<K: EventKind> Events<InstanceEvent<K>> {
     ///
     /// As for [`push`](Events::push), the lock that orders the event is held;
     /// [`deliver_if`](Events::deliver_if) takes the answer once it is released.
+    #[inline]
     pub(crate) fn note(&self, instance: &Arc<str>, at: impl FnOnce() -> u64, kind: K) -> bool {
         let noted = self.is_observed();
         if noted {
-            self.push(self.event(instance, at(), kind));
+            self.note_observed(instance, at(), kind);
         }
         noted
     }
 
+    #[cold]
+    fn note_observed(&self, instance: &Arc<str>, at: u64, kind: K) {
+        self.push(self.event(instance, at, kind));
+    }
+
+    #[inline]
     pub(crate) fn deliver_if(&self, noted: bool) {
         if noted {
             self.deliver();

@@ -24,6 +24,7 @@ mod error;
 pub mod events;
 pub mod keyed;
 mod kind;
+mod name;
 pub mod rate_limiter;
 pub mod registry;
 pub mod retry;

@@ -4,7 +4,7 @@ use std::{
 };
 
 use super::{KeySettings, KeyedMetrics, map::Map};
-use crate::{Clock, aftermath::Aftermath, registry::Managed};
+use crate::{Clock, aftermath::Aftermath, counter::ThreadCounter, registry::Managed};
 
 /// An instance that can be one of many under a name.
 pub(crate) trait Member: Managed {
@@ -42,6 +42,15 @@ impl<T: Member> Keys<T> {
     /// Of an instance that is known by its name alone.
     pub(crate) fn none_yet() -> Self {
         Keys::Parent(OnceLock::new())
+    }
+
+    /// A counter for what comes with every call of the instance. Of those under a name there may be very
+    /// many, so theirs are small.
+    pub(crate) fn counter(&self) -> ThreadCounter {
+        match self {
+            Keys::Parent(_) => ThreadCounter::new(),
+            Keys::Member => ThreadCounter::small(),
+        }
     }
 
     /// Brings what `parent` is configured by now to the instances under it, after what its own change

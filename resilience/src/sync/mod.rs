@@ -5,14 +5,24 @@
 //! threads may touch in an instance goes through here: loom cannot see another lock, and stands
 //! still when a thread is stopped while it holds one.
 //!
+//! Two locks are here. [`ShortMutex`] guards what every call changes; nobody else's code may run while
+//! it is held, no allocation but a rare one, no other lock but that of the events. [`Mutex`] guards the
+//! rest.
+//!
 //! The flag is our own and not `loom`, because that one changes tokio too. Statics stay std's: they
 //! outlive the run of a model. So do registry and thread pool, which no model has.
 
 #[cfg(not(resilience_model))]
-pub(crate) use parking_lot::{Mutex, MutexGuard, RwLock};
+mod short;
+
+#[cfg(not(resilience_model))]
+pub(crate) use parking_lot::{Mutex, RwLock};
+
+#[cfg(not(resilience_model))]
+pub(crate) use self::short::{Mutex as ShortMutex, MutexGuard as ShortMutexGuard};
 
 #[cfg(resilience_model)]
-pub(crate) use self::model::{Mutex, MutexGuard, RwLock};
+pub(crate) use self::model::{Mutex, Mutex as ShortMutex, MutexGuard as ShortMutexGuard, RwLock};
 
 /// Numbers and flags that are read without a lock.
 pub(crate) mod atomic {

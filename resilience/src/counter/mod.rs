@@ -1,7 +1,12 @@
-//! A number that only grows, for what is counted without a lock.
+//! Numbers that only grow, for what is counted without a lock.
+
+mod by_thread;
+
+pub(crate) use by_thread::ThreadCounter;
 
 use crate::sync::atomic::{AtomicU64, Ordering};
 
+/// One that is counted up now and then.
 #[derive(Debug, Default)]
 pub(crate) struct Counter(AtomicU64);
 
