@@ -1,16 +1,16 @@
 //! Time as the patterns see it: nanoseconds on one monotonic line.
 
+mod system;
+
 use std::{
     collections::BTreeMap,
     fmt,
     future::Future,
     pin::Pin,
-    sync::{Arc, OnceLock},
+    sync::Arc,
     task::{Context, Poll, Waker},
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::Duration,
 };
-
-use tokio::time::Instant;
 
 use crate::sync::Mutex;
 
@@ -20,7 +20,9 @@ const NANOS_PER_SECOND: u64 = 1_000_000_000;
 ///
 /// The system clock is monotonic: it starts at the wall time of its first use and from then on
 /// follows [`std::time::Instant`], so setting the machine's clock changes nothing. With the feature
-/// `test-util` it follows tokio's clock, also when that is paused.
+/// `test-util` it follows tokio's clock, also when that is paused. With the feature `tsc` it follows
+/// the processor's counter of cycles, which takes half the time to read; not all machines keep it
+/// steady, so try it where you run.
 ///
 /// # Examples
 ///
@@ -37,24 +39,10 @@ pub struct Clock {
     manual: Option<ManualClock>,
 }
 
-/// The wall time that the monotonic line is anchored to, read once per process.
-struct Anchor {
-    instant: Instant,
-    unix_nanos: u64,
-}
-
-fn anchor() -> &'static Anchor {
-    static ANCHOR: OnceLock<Anchor> = OnceLock::new();
-    ANCHOR.get_or_init(|| Anchor {
-        instant: Instant::now(),
-        unix_nanos: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, saturating_nanos),
-    })
-}
-
 impl Clock {
     /// The process's monotonic clock.
-    pub fn system() -> Self {
-        Self::default()
+    pub const fn system() -> Self {
+        Self { manual: None }
     }
 
     /// A clock that stands at `start` after the Unix epoch until its hand is moved.
@@ -70,18 +58,10 @@ impl Clock {
     }
 
     /// Nanoseconds since the Unix epoch on the clock's monotonic line.
+    #[inline]
     pub fn now(&self) -> u64 {
         match &self.manual {
-            None => {
-                let (anchor, now) = (anchor(), Instant::now());
-                // Tokio's paused clock may stand before the anchor, which another runtime has set.
-                if let Some(since) = now.checked_duration_since(anchor.instant) {
-                    anchor.unix_nanos.saturating_add(saturating_nanos(since))
-                } else {
-                    let until = anchor.instant.saturating_duration_since(now);
-                    anchor.unix_nanos.saturating_sub(saturating_nanos(until))
-                }
-            }
+            None => system::now(),
             Some(hand) => hand.inner.lock().now,
         }
     }
