@@ -33,8 +33,7 @@ pub(super) struct Reservation {
 #[derive(Debug)]
 pub(super) enum Engine {
     Interval(IntervalEngine),
-    // Boxed: governor's state is several times as large, and one kind serves a limiter for life.
-    Greedy(Box<GreedyEngine>),
+    Greedy(GreedyEngine),
 }
 
 impl Engine {
@@ -54,9 +53,16 @@ impl Engine {
             Refill::Interval => {
                 Engine::Interval(IntervalEngine::new(limit, period, now, available))
             }
-            Refill::Greedy => {
-                Engine::Greedy(Box::new(GreedyEngine::new(limit, period, now, available)))
-            }
+            Refill::Greedy => Engine::Greedy(GreedyEngine::new(limit, period, now, available)),
+        }
+    }
+
+    /// Takes permissions if there are some that nobody waits for.
+    #[inline]
+    pub(super) fn take(&mut self, permits: u32, now: u64) -> bool {
+        match self {
+            Engine::Interval(engine) => engine.take(permits, now),
+            Engine::Greedy(engine) => engine.take(permits, now),
         }
     }
 

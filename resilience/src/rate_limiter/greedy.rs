@@ -1,29 +1,13 @@
-//! Permissions that trickle back one by one: governor's GCRA with a queue in front.
+//! Permissions that trickle back one by one: the generic cell rate algorithm with a queue in front.
 
-use std::{
-    collections::VecDeque,
-    num::NonZeroU32,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
-};
-
-use governor::{
-    Quota,
-    clock::Clock,
-    middleware::NoOpMiddleware,
-    nanos::Nanos,
-    state::{NotKeyed, StateStore},
-};
+use std::collections::VecDeque;
 
 use super::engine::{Decision, Reservation, saturating_i64, saturating_u64};
 
 /// A permission takes at least this many ticks, which bounds what rounding can cost of the rate.
 const MIN_TICKS_PER_PERMIT: u64 = 1 << 10;
 
-/// Ticks count from a base that moves up when they get here: governor adds plain 64-bit numbers.
+/// Ticks count from a base that moves up when they get here, so that sums stay in 64 bits.
 const HORIZON: u128 = 1 << 61;
 
 /// The longest period. Seventy years are beyond what a process sees, and the sums stay in 64 bits.
@@ -31,15 +15,17 @@ const MAX_PERIOD: u64 = 1 << 61;
 
 /// The state of a greedy limiter.
 ///
-/// Governor works in whole units of time. A nanosecond is too coarse for a million permissions a
-/// millisecond, so time is counted in ticks, a power of two to the nanosecond, and a permission takes
-/// a whole number of them, rounded up.
+/// All of it is one number, the time at which the bucket would be full again: a request moves it on by
+/// what its permissions take to come back, unless it would get further away than a whole bucket takes.
 ///
-/// The queue holds reservations whose turn has not come. Each turn is charged to governor at its due
-/// time, so nobody can overtake, and a cancelled one was never charged.
+/// A nanosecond is too coarse for a million permissions a millisecond, so time is counted in ticks, a
+/// power of two to the nanosecond, and a permission takes a whole number of them, rounded up.
+///
+/// The queue holds reservations whose turn has not come. Each turn is charged at its due time, so
+/// nobody can overtake, and a cancelled one was never charged.
 #[derive(Debug)]
 pub(super) struct GreedyEngine {
-    limit: NonZeroU32,
+    limit: u32,
     period: u64,
     start: u64,
     /// The latest time seen; a clock that went back stands still here.
@@ -48,9 +34,8 @@ pub(super) struct GreedyEngine {
     ticks_per_permit: u64,
     /// The time of tick zero.
     base: u64,
-    /// Governor's state: the tick at which the bucket would be full again.
-    full_at: FullAt,
-    governor: governor::RateLimiter<NotKeyed, FullAt, Hand, NoOpMiddleware<Nanos>>,
+    /// The tick at which the bucket would be full again.
+    full_at: u64,
     queue: VecDeque<Reservation>,
     /// What `full_at` will be once the queue has been served; `None` when it has to be worked out
     /// again. A storm of cancelled calls works it out once, not once each.
@@ -58,60 +43,14 @@ pub(super) struct GreedyEngine {
     next_id: u64,
 }
 
-/// Governor's clock, set before each question.
-#[derive(Debug, Default)]
-struct Hand(AtomicU64);
-
-impl Clock for Hand {
-    type Instant = Nanos;
-
-    fn now(&self) -> Nanos {
-        self.0.load(Ordering::Relaxed).into()
-    }
-}
-
-/// Governor's state where we can read it. The engine is used by one thread at a time: the atomic is
-/// for sharing the number with governor, not with other threads.
-#[derive(Debug, Clone, Default)]
-struct FullAt(Arc<AtomicU64>);
-
-impl FullAt {
-    fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    fn set(&self, tick: u64) {
-        self.0.store(tick, Ordering::Relaxed);
-    }
-}
-
-impl StateStore for FullAt {
-    type Key = NotKeyed;
-
-    fn measure_and_replace<T, F, E>(&self, _key: &NotKeyed, decide: F) -> Result<T, E>
-    where
-        F: Fn(Option<Nanos>) -> Result<(T, Nanos), E>,
-    {
-        let (answer, full_at) = decide(Some(self.get().into()))?;
-        self.set(full_at.as_u64());
-        Ok(answer)
-    }
-}
-
 impl GreedyEngine {
     /// `available` beyond the limit is cut off. What is owed below zero is forgiven: nobody waits
     /// longer than a permission takes because of what was promised under another limit.
     pub(super) fn new(limit: u32, period: u64, now: u64, available: i64) -> Self {
-        let limit = NonZeroU32::new(limit).unwrap_or(NonZeroU32::MIN);
+        let limit = limit.max(1);
         let period = period.clamp(1, MAX_PERIOD);
         let (ticks_per_nano, ticks_per_permit) = scale(limit, period);
-        let full_at = FullAt::default();
-        let quota = Quota::with_period(Duration::from_nanos(ticks_per_permit))
-            .expect("a permission takes at least one tick")
-            .allow_burst(limit);
-        let governor = governor::RateLimiter::new(quota, full_at.clone(), Hand::default());
-        let used = i64::from(limit.get()) - available.clamp(0, limit.get().into());
-        full_at.set(used.unsigned_abs() * ticks_per_permit);
+        let used = i64::from(limit) - available.clamp(0, limit.into());
         Self {
             limit,
             period,
@@ -121,23 +60,30 @@ impl GreedyEngine {
             ticks_per_permit,
             base: now,
             planned: None,
-            full_at,
-            governor,
+            full_at: used.unsigned_abs() * ticks_per_permit,
             queue: VecDeque::new(),
             next_id: 0,
         }
     }
 
-    pub(super) fn acquire(&mut self, permits: u32, timeout: u64, now: u64) -> Decision {
+    /// Takes permissions that the bucket has, if nobody waits for them.
+    pub(super) fn take(&mut self, permits: u32, now: u64) -> bool {
         let tick = self.observe(now);
-        let Some(wanted) = NonZeroU32::new(permits) else { return Decision::Now };
-        if wanted > self.limit {
-            return Decision::Refused { wait: None };
-        }
-        if self.queue.is_empty() && self.charge(wanted, tick) {
+        let has_them = permits == 0 || self.queue.is_empty() && self.charge(permits, tick);
+        if has_them && permits > 0 {
             self.planned = None;
+        }
+        has_them
+    }
+
+    pub(super) fn acquire(&mut self, permits: u32, timeout: u64, now: u64) -> Decision {
+        if self.take(permits, now) {
             return Decision::Now;
         }
+        if permits > self.limit {
+            return Decision::Refused { wait: None };
+        }
+        let tick = self.tick();
         let full_after_queue = self.full_after_queue();
         self.planned = Some(full_after_queue);
         let wait = self.wait(permits, tick.into());
@@ -180,7 +126,7 @@ impl GreedyEngine {
         let until_full = self.full_after_queue().saturating_sub(tick);
         let used = until_full.div_ceil(self.ticks_per_permit.into());
         let used = i128::try_from(used).unwrap_or(i128::MAX);
-        saturating_i64(i128::from(self.limit.get()) - used)
+        saturating_i64(i128::from(self.limit) - used)
     }
 
     pub(super) fn cycle(&self, now: u64) -> u64 {
@@ -197,15 +143,26 @@ impl GreedyEngine {
         while let Some(head) = self.queue.front().copied().filter(|head| head.due <= self.latest) {
             self.queue.pop_front();
             let tick = self.rebase(head.due);
-            let charged = NonZeroU32::new(head.permits).is_none_or(|n| self.charge(n, tick));
-            debug_assert!(charged, "the plan of the queue and governor agree");
+            let charged = self.charge(head.permits, tick);
+            debug_assert!(charged, "the turn was planned so that the bucket has them");
         }
         self.rebase(self.latest)
     }
 
-    fn charge(&self, permits: NonZeroU32, tick: u64) -> bool {
-        self.governor.clock().0.store(tick, Ordering::Relaxed);
-        matches!(self.governor.check_n(permits), Ok(Ok(())))
+    /// The present tick, once [`observe`](Self::observe) has moved time on.
+    fn tick(&self) -> u64 {
+        saturating_u64(self.tick_of(self.latest))
+    }
+
+    /// Takes permissions if the bucket has them at `tick`.
+    fn charge(&mut self, permits: u32, tick: u64) -> bool {
+        let whole = u64::from(self.limit) * self.ticks_per_permit;
+        let full_at = self.full_at.max(tick) + u64::from(permits) * self.ticks_per_permit;
+        let has_them = full_at - tick <= whole;
+        if has_them {
+            self.full_at = full_at;
+        }
+        has_them
     }
 
     /// The tick of `time`, after moving the base up to it if that is far away.
@@ -214,7 +171,7 @@ impl GreedyEngine {
         if tick <= HORIZON {
             return saturating_u64(tick);
         }
-        self.full_at.set(saturating_u64(u128::from(self.full_at.get()).saturating_sub(tick)));
+        self.full_at = saturating_u64(u128::from(self.full_at).saturating_sub(tick));
         self.planned = self.planned.map(|full_at| full_at.saturating_sub(tick));
         self.base = time;
         0
@@ -227,7 +184,7 @@ impl GreedyEngine {
     /// Nanoseconds until a newcomer's turn, behind all that are queued.
     fn wait(&self, permits: u32, tick: u128) -> u128 {
         let ticks_per_permit = u128::from(self.ticks_per_permit);
-        let spare = u128::from(self.limit.get().saturating_sub(permits)) * ticks_per_permit;
+        let spare = u128::from(self.limit.saturating_sub(permits)) * ticks_per_permit;
         self.full_after_queue().saturating_sub(spare + tick).div_ceil(self.ticks_per_nano.into())
     }
 
@@ -238,17 +195,17 @@ impl GreedyEngine {
 
     fn full_after_queue(&self) -> u128 {
         self.planned.unwrap_or_else(|| {
-            let full_at = u128::from(self.full_at.get());
+            let full_at = u128::from(self.full_at);
             self.queue.iter().fold(full_at, |full_at, queued| self.full_after(full_at, *queued))
         })
     }
 }
 
 /// Ticks to the nanosecond, and ticks that a permission takes.
-fn scale(limit: NonZeroU32, period: u64) -> (u64, u64) {
+fn scale(limit: u32, period: u64) -> (u64, u64) {
     let ticks_per_permit = |ticks_per_nano: u64| {
         let ticks = u128::from(period) * u128::from(ticks_per_nano);
-        saturating_u64(ticks.div_ceil(limit.get().into()))
+        saturating_u64(ticks.div_ceil(limit.into()))
     };
     let mut ticks_per_nano = 1;
     while ticks_per_permit(ticks_per_nano) < MIN_TICKS_PER_PERMIT {
@@ -259,6 +216,11 @@ fn scale(limit: NonZeroU32, period: u64) -> (u64, u64) {
 
 #[cfg(test)]
 mod tests {
+    use std::{num::NonZeroU32, time::Duration};
+
+    use governor::{Quota, clock::FakeRelativeClock};
+    use proptest::prelude::*;
+
     use super::*;
 
     const MS: u64 = 1_000_000;
@@ -418,7 +380,6 @@ mod tests {
 
     #[test]
     fn ticks_are_as_fine_as_a_permission_needs_and_a_power_of_two_to_the_nanosecond() {
-        let scale = |limit, period| scale(NonZeroU32::new(limit).unwrap(), period);
         assert_eq!(scale(1, SECOND), (1, SECOND));
         assert_eq!(scale(2, 2 * 1_024), (1, 1_024));
         assert_eq!(scale(2, 2 * 1_024 - 2), (2, 2 * 1_024 - 2));
@@ -430,5 +391,30 @@ mod tests {
         let mut engine = GreedyEngine::new(100, SECOND, 0, 2);
         assert_eq!(engine.acquire(2, 0, 0), Decision::Now);
         assert_eq!(engine.acquire(1, 0, 0), Decision::Refused { wait: Some(10 * MS) });
+    }
+
+    proptest! {
+        /// The field's yardstick for this algorithm.
+        #[test]
+        fn it_grants_and_refuses_what_the_crate_governor_does(
+            limit in 1..20_u32,
+            // Whole ticks, which are nanoseconds here: both count alike.
+            ticks_per_permit in MIN_TICKS_PER_PERMIT..50_000,
+            requests in prop::collection::vec((0..200_000_u64, 1..25_u32), 0..200),
+        ) {
+            let mut engine = engine(limit, u64::from(limit) * ticks_per_permit);
+            let clock = FakeRelativeClock::default();
+            let quota = Quota::with_period(Duration::from_nanos(ticks_per_permit)).unwrap();
+            let quota = quota.allow_burst(NonZeroU32::new(limit).unwrap());
+            let governor = governor::RateLimiter::direct_with_clock(quota, clock.clone());
+            let mut now = 0;
+            for (pause, permits) in requests {
+                now += pause;
+                clock.advance(Duration::from_nanos(pause));
+                let ours = engine.acquire(permits, 0, now) == Decision::Now;
+                let theirs = governor.check_n(NonZeroU32::new(permits).unwrap()) == Ok(Ok(()));
+                prop_assert_eq!(ours, theirs, "{} at {}", permits, now);
+            }
+        }
     }
 }

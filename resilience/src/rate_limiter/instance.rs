@@ -19,8 +19,9 @@ use crate::{
     error::TimedOut,
     events::Events,
     keyed::{KeySettings, Keys, Member},
+    name::Name,
     sync::{
-        Mutex,
+        ShortMutex,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -56,13 +57,15 @@ pub struct RateLimiter {
 /// What clones share.
 struct Shared {
     name: Arc<str>,
+    /// The same for errors.
+    label: Name,
     clock: Clock,
     events: Events<RateLimiterEvent>,
     keys: Keys<RateLimiter>,
     enabled: AtomicBool,
     /// Tells those that wait to look up their turns: they were moved, or the limiter acts no more.
     moved: Arc<Notify>,
-    state: Mutex<State>,
+    state: ShortMutex<State>,
 }
 
 /// What the lock guards.
@@ -76,6 +79,11 @@ struct State {
     refused: u64,
     cancelled: u64,
 }
+
+/// The number of a call that has to wait. It must be waited with, or the permissions are lost.
+#[derive(Debug)]
+#[must_use = "who is not waited for keeps its place in the line"]
+pub(crate) struct Ticket(u64);
 
 /// A request that was not refused.
 enum Taken {
@@ -126,13 +134,14 @@ impl RateLimiter {
         };
         Self {
             shared: Arc::new(Shared {
+                label: Name::kept(&name),
                 name,
                 clock,
                 events,
                 keys,
                 enabled: AtomicBool::new(state.config.is_enabled()),
                 moved: Arc::default(),
-                state: Mutex::new(state),
+                state: ShortMutex::new(state),
             }),
         }
     }
@@ -233,7 +242,7 @@ impl RateLimiter {
     pub async fn acquire(&self, permits: u32) -> Result<(), RequestNotPermitted> {
         let now = self.shared.clock.now();
         let longest = longest_wait(context::due(&self.shared.clock).as_ref(), now);
-        match self.begin(permits, longest, now)? {
+        match self.begin(permits, longest, now)?.map(|ticket| self.wait(ticket)) {
             None => Ok(()),
             Some(wait) => wait.await,
         }
@@ -439,8 +448,8 @@ impl RateLimiter {
         let due = self.due().map_err(|over| CallError::Resilience(over.into()))?;
         let now = self.shared.clock.now();
         let turn = self.begin(1, longest_wait(due.as_ref(), now), now);
-        if let Some(wait) = turn.map_err(|error| CallError::Resilience(error.into()))? {
-            wait.before(due).await.map_err(CallError::Resilience)?;
+        if let Some(ticket) = turn.map_err(|error| CallError::Resilience(error.into()))? {
+            self.wait(ticket).before(due).await.map_err(CallError::Resilience)?;
         }
         future.await.map_err(CallError::Inner)
     }
@@ -463,21 +472,27 @@ impl RateLimiter {
         Ok(due)
     }
 
-    /// Asks for permissions: `None` when they are taken, or what to wait on. A wait of more than
-    /// `longest` nanoseconds is refused, whatever the configured timeout.
+    /// Asks for permissions: `None` when they are taken, or the ticket to [wait](Self::wait) with. A
+    /// wait of more than `longest` nanoseconds is refused, whatever the configured timeout.
+    #[inline]
     pub(crate) fn begin(
         &self,
         permits: u32,
         longest: u64,
         now: u64,
-    ) -> Result<Option<Wait>, RequestNotPermitted> {
+    ) -> Result<Option<Ticket>, RequestNotPermitted> {
         if !self.is_enabled() {
             return Ok(None);
         }
         Ok(match self.request(permits, longest, Claim::Tied, now)? {
-            Taken::Later { ticket: Some(ticket), .. } => Some(Wait::new(self.clone(), ticket)),
-            Taken::Now | Taken::Later { ticket: None, .. } => None,
+            Taken::Later { ticket, .. } => ticket.map(Ticket),
+            Taken::Now => None,
         })
+    }
+
+    /// Waits for the turn of a ticket.
+    pub(crate) fn wait(&self, Ticket(ticket): Ticket) -> Wait {
+        Wait::new(self.clone(), ticket)
     }
 
     pub(crate) fn clock(&self) -> &Clock {
@@ -566,8 +581,16 @@ impl RateLimiter {
     ) -> Result<Taken, RequestNotPermitted> {
         let events = &self.shared.events;
         let mut state = self.shared.state.lock();
-        if !state.config.is_enabled() {
+        if !self.is_enabled() {
             // Disabled since the caller looked: nobody would call it out of the line.
+            return Ok(Taken::Now);
+        }
+        if state.engine.take(permits, now) {
+            state.permitted += 1;
+            let kind = RateLimiterEventKind::SuccessfulAcquire { permits };
+            let noted = events.note(&self.shared.name, || now, kind);
+            drop(state);
+            events.deliver_if(noted);
             return Ok(Taken::Now);
         }
         let timeout = state.timeout.min(longest);
@@ -601,7 +624,7 @@ impl RateLimiter {
             }
             Decision::Refused { wait } => {
                 let retry_after = wait.map(Duration::from_nanos);
-                Err(RequestNotPermitted::new(Arc::clone(&self.shared.name), retry_after))
+                Err(RequestNotPermitted::new(self.shared.label.clone(), retry_after))
             }
         }
     }
@@ -722,6 +745,7 @@ mod tests {
     };
 
     use super::{super::Refill, *};
+    use crate::sync::Mutex;
     use crate::{
         ManualClock,
         events::Event,
@@ -1007,7 +1031,7 @@ mod tests {
     fn a_wait_that_begins_just_as_the_limiter_is_disabled_is_none() {
         let (limiter, _hand) = limiter(1, SECOND);
         limiter.try_acquire(1).unwrap();
-        let wait = limiter.begin(1, u64::MAX, 0).unwrap().unwrap();
+        let wait = limiter.wait(limiter.begin(1, u64::MAX, 0).unwrap().unwrap());
         limiter.reconfigure(limiter.config().to_builder().enabled(false).build().unwrap());
         assert_eq!(poll(pin!(wait)), Poll::Ready(Ok(())));
     }

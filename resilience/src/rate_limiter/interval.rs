@@ -19,7 +19,9 @@ pub(super) struct IntervalEngine {
     /// The latest time seen; a clock that went back stands still here.
     latest: u64,
     cycle: u64,
-    permissions: i128,
+    /// When the next cycle begins, so that a call within this one need not divide.
+    cycle_end: u64,
+    permissions: i64,
     /// Permissions in gaps, by the cycle in which they can be used.
     gaps: BTreeMap<u64, u32>,
 }
@@ -39,7 +41,8 @@ impl IntervalEngine {
             start: now,
             latest: now,
             cycle: 0,
-            permissions: i128::from(available.min(limit.into())),
+            cycle_end: now.saturating_add(period.max(1)),
+            permissions: available.min(limit.into()),
             gaps: BTreeMap::new(),
         }
     }
@@ -51,15 +54,28 @@ impl IntervalEngine {
         self.close_gaps_at_the_end();
     }
 
-    pub(super) fn acquire(&mut self, permits: u32, timeout: u64, now: u64) -> Decision {
+    /// Takes permissions that the present cycle has.
+    #[inline]
+    pub(super) fn take(&mut self, permits: u32, now: u64) -> bool {
         self.refresh(now);
+        let has_them = self.permissions >= i64::from(permits);
+        if has_them {
+            self.permissions -= i64::from(permits);
+        }
+        has_them
+    }
+
+    pub(super) fn acquire(&mut self, permits: u32, timeout: u64, now: u64) -> Decision {
+        if self.take(permits, now) {
+            return Decision::Now;
+        }
         let offer = self.offer(permits, self.latest, self.cycle, self.permissions);
         if offer.wait > u128::from(timeout) {
             return Decision::Refused { wait: u64::try_from(offer.wait).ok() };
         }
         match offer.gap {
             Some(cycle) => self.take_from_gap(cycle, permits),
-            None => self.permissions -= i128::from(permits),
+            None => self.permissions = self.permissions.saturating_sub(permits.into()),
         }
         if offer.wait == 0 {
             return Decision::Now;
@@ -97,7 +113,7 @@ impl IntervalEngine {
         let gaps: i128 = self.gaps.range(cycle..).map(|(_, gap)| i128::from(*gap)).sum();
         // What a higher limit granted in this cycle stays.
         let most = permissions.max(self.limit.into());
-        saturating_i64((permissions + gaps).min(most))
+        saturating_i64(i128::from(permissions) + gaps).min(most)
     }
 
     pub(super) fn cycle(&self, now: u64) -> u64 {
@@ -111,40 +127,59 @@ impl IntervalEngine {
     }
 
     /// The cycle at `now` and the permissions at the end of the line.
-    fn at(&self, now: u64) -> (u64, i128) {
+    fn at(&self, now: u64) -> (u64, i64) {
+        if now < self.cycle_end {
+            return (self.cycle, self.permissions);
+        }
         let cycle = (now - self.start) / self.period;
         let passed = cycle.saturating_sub(self.cycle);
         if passed == 0 {
             return (self.cycle, self.permissions);
         }
         let gained = i128::from(passed) * i128::from(self.limit);
-        (cycle, (self.permissions + gained).min(self.limit.into()))
+        let permissions = saturating_i64(i128::from(self.permissions) + gained);
+        (cycle, permissions.min(self.limit.into()))
     }
 
     /// Begins the cycle of `now`, if another one was used last.
+    #[inline]
     pub(super) fn refresh(&mut self, now: u64) {
         self.latest = self.latest.max(now);
+        if self.latest >= self.cycle_end {
+            self.begin_cycle();
+        }
+    }
+
+    #[cold]
+    fn begin_cycle(&mut self) {
         let (cycle, permissions) = self.at(self.latest);
         if cycle != self.cycle {
             (self.cycle, self.permissions) = (cycle, permissions);
+            let begun = self.start.saturating_add(cycle.saturating_mul(self.period));
+            self.cycle_end = begun.saturating_add(self.period);
             if !self.gaps.is_empty() {
                 self.gaps = self.gaps.split_off(&cycle);
             }
         }
     }
 
-    fn offer(&self, permits: u32, now: u64, cycle: u64, permissions: i128) -> Offer {
-        let wanted = i128::from(permits);
+    fn offer(&self, permits: u32, now: u64, cycle: u64, permissions: i64) -> Offer {
+        let wanted = i64::from(permits);
         if permissions >= wanted || permits == 0 {
             return Offer { wait: 0, gap: None };
         }
         let since_start = now - self.start;
-        if let Some((&gap, _)) = self.gaps.range(cycle..).find(|(_, size)| **size >= permits) {
+        if !self.gaps.is_empty()
+            && let Some((&gap, _)) = self.gaps.range(cycle..).find(|(_, size)| **size >= permits)
+        {
             let opens = u128::from(gap) * u128::from(self.period);
             return Offer { wait: opens.saturating_sub(u128::from(since_start)), gap: Some(gap) };
         }
         let to_next_cycle = self.period - since_start % self.period;
-        let further_cycles = cycles_for(wanted - permissions - i128::from(self.limit), self.limit);
+        let further_cycles = cycles_for(
+            i128::from(wanted) - i128::from(permissions) - i128::from(self.limit),
+            self.limit,
+        );
         let wait = u128::from(to_next_cycle) + further_cycles * u128::from(self.period);
         Offer { wait, gap: None }
     }
@@ -159,7 +194,7 @@ impl IntervalEngine {
     }
 
     fn give_back(&mut self, permits: u32) {
-        self.permissions = (self.permissions + i128::from(permits)).min(self.limit.into());
+        self.permissions = self.permissions.saturating_add(permits.into()).min(self.limit.into());
     }
 
     /// A gap with nothing reserved behind it is no gap: it shortens the line.
@@ -174,12 +209,17 @@ impl IntervalEngine {
 
     /// The cycle whose permissions the last reservation takes.
     fn last_reserved_cycle(&self) -> u64 {
-        self.cycle.saturating_add(saturating_u64(cycles_for(-self.permissions, self.limit)))
+        self.cycle
+            .saturating_add(saturating_u64(cycles_for(-i128::from(self.permissions), self.limit)))
     }
 }
 
 /// How many cycles it takes for `permissions` to come back.
 fn cycles_for(permissions: i128, limit: u32) -> u128 {
+    if let Ok(missing) = u64::try_from(permissions) {
+        // Far cheaper than in 128 bits.
+        return missing.div_ceil(limit.max(1).into()).into();
+    }
     u128::try_from(permissions).map_or(0, |missing| missing.div_ceil(u128::from(limit.max(1))))
 }
 

@@ -11,8 +11,8 @@
 //! the limit, but the end of one and the start of the next may together admit twice as many within a
 //! moment.
 //!
-//! [`Refill::Greedy`] lets permissions trickle back one by one (the generic cell rate algorithm, by
-//! the crate `governor`): no window as long as a period, wherever it starts, admits more than the
+//! [`Refill::Greedy`] lets permissions trickle back one by one (the generic cell rate algorithm, as the
+//! crate `governor` has it): no window as long as a period, wherever it starts, admits more than the
 //! limit plus one full burst.
 //!
 //! # Waiting and giving up
@@ -46,6 +46,7 @@ pub use event::{RateLimiterEvent, RateLimiterEventKind};
 pub use instance::RateLimiter;
 pub use metrics::RateLimiterMetrics;
 
+pub(crate) use instance::Ticket;
 pub(crate) use wait::Wait;
 #[cfg(feature = "tower")]
 pub(crate) use wait::WaitInTime;
