@@ -77,6 +77,12 @@ pub const CIRCUIT_BREAKER: &[Key] = &[
         "A call that takes longer than this is slow.",
     ),
     key(
+        "slow_call_rate_enabled",
+        Type::Bool,
+        Default::Bool(true),
+        "Whether calls are timed, so that slow ones count. Without, a call that succeeds need not look at the clock.",
+    ),
+    key(
         "sliding_window_type",
         Type::Word(&["COUNT_BASED", "TIME_BASED"]),
         Default::Word("COUNT_BASED"),

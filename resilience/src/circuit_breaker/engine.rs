@@ -33,7 +33,9 @@ pub(super) struct Engine {
     transitions: u64,
     /// When time alone will change the state; the end of time where it will not.
     timer: u64,
-    /// Whether state, stay or settings are others than when it was last asked.
+    /// See [`is_calm`](Engine::is_calm).
+    calm: bool,
+    /// Whether state, stay, settings or calm are others than when it was last asked.
     changed: bool,
 }
 
@@ -120,6 +122,7 @@ impl Engine {
             told: Exceeded::default(),
             transitions: 0,
             timer: u64::MAX,
+            calm: false,
             changed: true,
             config,
             phase,
@@ -143,12 +146,28 @@ impl Engine {
         self.phase.generation()
     }
 
+    /// Whether one more success that is not slow would change nothing: the state has no end of its own,
+    /// and the window holds as many of these as fit and nothing else.
+    pub(super) fn is_calm(&self) -> bool {
+        self.calm
+    }
+
+    /// Until when OPEN refuses every call.
+    pub(super) fn open_until(&self) -> u64 {
+        self.phase.ends_at().filter(|_| self.state() == State::Open).unwrap_or(0)
+    }
+
     /// When time alone will change the state.
     pub(super) fn next_timer(&self) -> Option<u64> {
         self.phase.timer(&self.config)
     }
 
-    /// Whether state, stay or settings have changed since this was last asked.
+    /// What [`take_changed`](Engine::take_changed) would say.
+    pub(super) fn has_changed(&self) -> bool {
+        self.changed
+    }
+
+    /// Whether state, stay, settings or calm have changed since this was last asked.
     pub(super) fn take_changed(&mut self) -> bool {
         std::mem::take(&mut self.changed)
     }
@@ -243,6 +262,28 @@ impl Engine {
             let wait = ending.open_for.min(saturating_nanos(self.config.open_for_max()));
             self.enter_state(State::Open, self.now, Some(wait), effects);
         }
+    }
+
+    /// Takes note of a success that is not slow, if it cannot change the state; else nothing is done.
+    ///
+    /// It cannot where it pushes a call out of a full window, or where nothing in the window speaks
+    /// against the callee: neither rate gets higher then.
+    pub(super) fn succeed_quietly(&mut self, generation: u64, elapsed: u64, now: u64) -> bool {
+        let counts = matches!(self.state(), State::Closed | State::MetricsOnly);
+        let slow = elapsed > self.config.slow_beyond();
+        let Some(window) = &mut self.tally.window else { return false };
+        if !counts || slow || generation != self.phase.generation() {
+            return false;
+        }
+        self.now = self.now.max(now);
+        let sums = window.sums(self.now);
+        if !window.is_full() && (sums.failed > 0 || sums.slow > 0) {
+            return false;
+        }
+        window.record(Call { failed: false, slow: false }, self.now);
+        self.streaks.succeed();
+        self.look_for_calm();
+        true
     }
 
     /// Takes back the slot of a call that was dropped before it ended.
@@ -345,6 +386,11 @@ impl Engine {
         }
     }
 
+    /// Counts calls that were refused in the present state without asking.
+    pub(super) fn add_refused(&mut self, calls: u64) {
+        self.tally.not_permitted += calls;
+    }
+
     fn refuse(&mut self, wait: Option<u64>) -> Refusal {
         self.tally.not_permitted += 1;
         Refusal { state: self.state(), wait }
@@ -352,8 +398,9 @@ impl Engine {
 
     fn record(&mut self, failed: bool, ending: Ending<'_>, effects: &mut Effects) {
         let Some(window) = &mut self.tally.window else { return };
-        let slow = ending.elapsed > self.config.slow_call_nanos;
+        let slow = ending.elapsed > self.config.slow_beyond();
         window.record(Call { failed, slow }, self.now);
+        self.look_for_calm();
         let row_reached = if failed {
             self.streaks.fail(ending.kinds, &self.config.failure_streaks)
         } else {
@@ -466,7 +513,15 @@ impl Engine {
     /// Takes note of what a change means for time and for those who follow the breaker.
     fn set_timer(&mut self) {
         self.timer = self.next_timer().unwrap_or(u64::MAX);
+        self.look_for_calm();
         self.changed = true;
+    }
+
+    fn look_for_calm(&mut self) {
+        let counts = matches!(self.state(), State::Closed | State::MetricsOnly);
+        let calm = counts && self.tally.window.as_ref().is_some_and(Window::is_full_of_successes);
+        self.changed |= calm != self.calm;
+        self.calm = calm;
     }
 
     /// Gives the state that was just entered what it starts with.

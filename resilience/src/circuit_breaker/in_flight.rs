@@ -16,6 +16,12 @@ impl<'a> InFlight<'a> {
         Self { breaker, admission, is_polling: false }
     }
 
+    #[inline]
+    pub(super) fn succeed(self) {
+        let call = ManuallyDrop::new(self);
+        call.breaker.succeed(call.admission, || call.breaker.clock().now());
+    }
+
     pub(super) fn end(self, report: Report) {
         let call = ManuallyDrop::new(self);
         call.breaker.end(call.admission, report, call.breaker.clock().now());

@@ -1,10 +1,4 @@
-use std::{
-    fmt,
-    future::{Future, poll_fn},
-    pin::pin,
-    sync::Arc,
-    time::Duration,
-};
+use std::{fmt, future::Future, sync::Arc, time::Duration};
 
 use fastrand::Rng;
 
@@ -12,8 +6,10 @@ use super::{
     Admission, Answers, CircuitBreakerConfig, CircuitBreakerEvent, CircuitBreakerEventKind,
     CircuitBreakerMetrics, IllegalTransition, Outcome, Permit, Report, State, Totals,
     admission::Grant,
+    call::Call,
     engine::{Effects, Ending, Engine, Refusal},
     in_flight::InFlight,
+    refusals::Refusals,
     section::Section,
     timer::Timer,
     word::Word,
@@ -24,10 +20,12 @@ use crate::{
     CallError, CallNotPermitted, Clock, Facts, Rules,
     aftermath::Aftermath,
     clock::saturating_nanos,
+    counter::ThreadCounter,
     events::Events,
     keyed::{KeySettings, Keys, Member},
+    name::Name,
     sync::{
-        Mutex,
+        ShortMutex,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -69,12 +67,23 @@ pub struct CircuitBreaker {
 /// What clones share.
 pub(super) struct Shared {
     pub(super) name: Arc<str>,
+    /// The same for errors.
+    label: Name,
     pub(super) clock: Clock,
     pub(super) events: Events<CircuitBreakerEvent>,
     keys: Keys<CircuitBreaker>,
     /// What an entering call needs to know, kept equal to the engine's under the lock.
     pub(super) word: AtomicU64,
-    pub(super) guarded: Mutex<Guarded>,
+    /// A call that takes longer is slow; the end of time where none is. Of the settings that the word
+    /// is of.
+    pub(super) slow_beyond: AtomicU64,
+    /// Until when OPEN refuses every call, whatever else happens.
+    pub(super) open_until: AtomicU64,
+    /// What it has refused without the lock.
+    pub(super) refusals: Refusals,
+    /// Successes that a calm breaker has counted without the lock.
+    calm_successes: ThreadCounter,
+    pub(super) guarded: ShortMutex<Guarded>,
     #[cfg(feature = "tracing")]
     told_of_unnamed: AtomicBool,
 }
@@ -83,7 +92,18 @@ pub(super) struct Shared {
 pub(super) struct Guarded {
     pub(super) engine: Engine,
     pub(super) timer: Timer,
-    totals: Totals,
+    pub(super) totals: Totals,
+}
+
+impl Guarded {
+    /// Counts what was refused without the lock.
+    pub(super) fn collect(&mut self, refusals: &Refusals) {
+        if let State::Open | State::ForcedOpen = self.engine.state() {
+            let refused = refusals.take(self.engine.generation());
+            self.engine.add_refused(refused);
+            self.totals.not_permitted += refused;
+        }
+    }
 }
 
 impl Shared {
@@ -117,14 +137,20 @@ impl CircuitBreaker {
     ) -> Self {
         let now = clock.now();
         let engine = Engine::new(config, now, Rng::new());
+        let counter = keys.counter();
         let shared = Shared {
+            label: Name::kept(&name),
             name,
             clock,
             events,
             keys,
             // Of no generation that an engine has: the first section publishes the real word.
-            word: AtomicU64::new(Word::new(State::Closed, 0, true).0),
-            guarded: Mutex::new(Guarded {
+            word: AtomicU64::new(Word::new(State::Closed, 0, true, false).0),
+            slow_beyond: AtomicU64::new(0),
+            open_until: AtomicU64::new(0),
+            refusals: Refusals::new(),
+            calm_successes: counter,
+            guarded: ShortMutex::new(Guarded {
                 engine,
                 timer: Timer::default(),
                 totals: Totals::default(),
@@ -174,8 +200,11 @@ impl CircuitBreaker {
     /// Tells what the breaker has counted.
     pub fn metrics(&self) -> CircuitBreakerMetrics {
         let now = self.shared.clock.now();
-        let guarded = self.shared.guarded.lock();
-        CircuitBreakerMetrics::new(&guarded.engine.view(now), guarded.totals, now)
+        let mut guarded = self.shared.guarded.lock();
+        guarded.collect(&self.shared.refusals);
+        let mut totals = guarded.totals;
+        totals.successful += self.shared.calm_successes.get();
+        CircuitBreakerMetrics::new(&guarded.engine.view(now), totals, now)
     }
 
     pub(crate) fn clock(&self) -> &Clock {
@@ -212,11 +241,11 @@ impl CircuitBreaker {
     /// # Cancel safety
     ///
     /// Dropping the future drops the call; nothing is counted, and a probe's place is free again.
-    pub async fn call<T, E>(
+    pub fn call<T, E>(
         &self,
         future: impl Future<Output = Result<T, E>>,
-    ) -> Result<T, CallError<E>> {
-        self.call_by(&Rules::new(), future).await
+    ) -> impl Future<Output = Result<T, CallError<E>>> {
+        Call::new(self, Rules::new(), future)
     }
 
     /// Like [`call`](Self::call), with rules that say which outcomes count as failures.
@@ -246,26 +275,12 @@ impl CircuitBreaker {
     /// assert_eq!(breaker.metrics().failed_calls, 0);
     /// # }
     /// ```
-    pub async fn call_by<T, E>(
+    pub fn call_by<T, E>(
         &self,
         rules: &Rules<T, E>,
         future: impl Future<Output = Result<T, E>>,
-    ) -> Result<T, CallError<E>> {
-        let admission = self
-            .begin(self.shared.clock.now())
-            .map_err(|refusal| CallError::Resilience(refusal.into()))?;
-        let mut call = InFlight::new(self, admission);
-        let mut future = pin!(future);
-        let outcome = poll_fn(|cx| {
-            call.is_polling = true;
-            let poll = future.as_mut().poll(cx);
-            call.is_polling = false;
-            poll
-        })
-        .await
-        .map_err(CallError::Inner);
-        call.end(rules.report(&outcome, || self.config()));
-        outcome
+    ) -> impl Future<Output = Result<T, CallError<E>>> {
+        Call::new(self, rules, future)
     }
 
     /// Makes a blocking call if the breaker permits it, and counts its outcome as
@@ -311,14 +326,17 @@ impl CircuitBreaker {
         rules: &Rules<T, E>,
         operation: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, CallError<E>> {
-        let admission = self
-            .begin(self.shared.clock.now())
-            .map_err(|refusal| CallError::Resilience(refusal.into()))?;
+        let admission =
+            self.begin_now().map_err(|refusal| CallError::Resilience(refusal.into()))?;
         let mut call = InFlight::new(self, admission);
         call.is_polling = true;
         let outcome = operation().map_err(CallError::Inner);
         call.is_polling = false;
-        call.end(rules.report(&outcome, || self.config()));
+        if outcome.is_ok() && rules.accept_all_results() {
+            call.succeed();
+        } else {
+            call.end(rules.report(&outcome, || self.config()));
+        }
         outcome
     }
 
@@ -332,16 +350,59 @@ impl CircuitBreaker {
         Ok(Permit::new(self.clone(), admission))
     }
 
+    /// Lets a call in now, with a look at the clock where that plays a part.
+    #[inline]
+    pub(super) fn begin_now(&self) -> Result<Admission, CallNotPermitted> {
+        let Shared { slow_beyond, events, clock, .. } = &*self.shared;
+        let word = self.shared.word();
+        let is_timed = slow_beyond.load(Ordering::Relaxed) != u64::MAX;
+        if is_timed || !word.is_calm() || !word.admits_freely() || events.is_observed() {
+            return self.begin(clock.now());
+        }
+        // Should somebody ask for its duration after all, that is zero.
+        let (started, generation) = (u64::MAX, word.generation());
+        Ok(Admission { started, generation, grant: Grant::Free })
+    }
+
     /// Lets a call in at `now`, on this breaker's clock.
+    #[inline]
     pub(crate) fn begin(&self, now: u64) -> Result<Admission, CallNotPermitted> {
         let word = self.shared.word();
-        let grant = match word.state() {
-            _ if !word.is_enabled() => Grant::Uncounted,
-            State::Disabled => Grant::Uncounted,
-            State::Closed | State::MetricsOnly => Grant::Free,
-            State::Open | State::HalfOpen | State::ForcedOpen => return self.begin_by_lock(now),
+        if word.admits_freely() {
+            let generation = word.generation();
+            return Ok(Admission { started: now, generation, grant: Grant::Free });
+        }
+        self.begin_elsewise(word, now)
+    }
+
+    fn begin_elsewise(&self, word: Word, now: u64) -> Result<Admission, CallNotPermitted> {
+        if !word.is_enabled() || word.state() == State::Disabled {
+            let generation = word.generation();
+            return Ok(Admission { started: now, generation, grant: Grant::Uncounted });
+        }
+        if let Some(refused) = self.refuse_quickly(word, now) {
+            return Err(refused);
+        }
+        self.begin_by_lock(now)
+    }
+
+    /// Refuses a call without the lock, where nothing but to count it is to be done.
+    fn refuse_quickly(&self, word: Word, now: u64) -> Option<CallNotPermitted> {
+        let Shared { label, open_until, refusals, events, .. } = &*self.shared;
+        let wait = match word.state() {
+            State::Open => {
+                let left = open_until.load(Ordering::Relaxed).saturating_sub(now);
+                if left == 0 {
+                    // The wait is over, or about to be.
+                    return None;
+                }
+                Some(Duration::from_nanos(left))
+            }
+            State::ForcedOpen => None,
+            _ => return None,
         };
-        Ok(Admission { started: now, generation: word.generation(), grant })
+        let counted = !events.is_observed() && refusals.count(word.generation());
+        counted.then(|| CallNotPermitted::new(label.clone(), word.state(), wait))
     }
 
     fn begin_by_lock(&self, now: u64) -> Result<Admission, CallNotPermitted> {
@@ -362,6 +423,41 @@ impl CircuitBreaker {
 
     /// Takes note of the end of a call.
     pub(crate) fn end(&self, admission: Admission, report: Report, now: u64) {
+        if report.outcome == Outcome::Success && report.open_for.is_none() && !report.unnamed {
+            return self.succeed(admission, || now);
+        }
+        self.end_by_lock(admission, report, now);
+    }
+
+    /// Takes note of a success.
+    #[inline]
+    pub(crate) fn succeed(&self, admission: Admission, now: impl Fn() -> u64) {
+        if !self.count_in_calm(admission, &now) {
+            self.succeed_by_lock(admission, now());
+        }
+    }
+
+    fn succeed_by_lock(&self, admission: Admission, now: u64) {
+        if let Grant::Free = admission.grant
+            && !self.shared.events.is_observed()
+        {
+            let mut guarded = self.shared.guarded.lock();
+            let Guarded { engine, totals, .. } = &mut *guarded;
+            let elapsed = now.saturating_sub(admission.started);
+            if engine.succeed_quietly(admission.generation, elapsed, now) {
+                totals.successful += 1;
+                let changed = engine.has_changed();
+                drop(guarded);
+                if changed {
+                    self.section(now).finish();
+                }
+                return;
+            }
+        }
+        self.end_by_lock(admission, Report::new(Outcome::Success), now);
+    }
+
+    fn end_by_lock(&self, admission: Admission, report: Report, now: u64) {
         if let Grant::Uncounted = admission.grant {
             return;
         }
@@ -370,18 +466,37 @@ impl CircuitBreaker {
         if report.unnamed && !self.shared.told_of_unnamed.swap(true, Ordering::Relaxed) {
             super::log::unnamed(&self.shared.name);
         }
-        let ending = Ending {
-            outcome,
-            elapsed: now.saturating_sub(admission.started),
-            kinds,
-            open_for: open_for.map_or(0, saturating_nanos),
-        };
+        let elapsed = now.saturating_sub(admission.started);
+        let open_for = open_for.map_or(0, saturating_nanos);
+        let ending = Ending { outcome, elapsed, kinds, open_for };
         let mut section = self.section(now);
         count(&mut section, outcome, ending.elapsed, kinds);
         let Guarded { engine, .. } = &mut *section.guarded;
         let (generation, slot) = (admission.generation, admission.grant.slot());
         engine.exit(generation, slot, ending, &mut section.effects);
         section.finish();
+    }
+
+    /// Counts a success without the lock if it changes nothing but the totals.
+    ///
+    /// It counts at the moment at which the word is read: a failure that comes between that and the
+    /// counting comes after it.
+    #[inline]
+    fn count_in_calm(&self, admission: Admission, now: impl Fn() -> u64) -> bool {
+        let Shared { slow_beyond, calm_successes, events, .. } = &*self.shared;
+        let word = self.shared.word();
+        let is_calm = word.is_calm()
+            && !matches!(admission.grant, Grant::Uncounted)
+            && word.generation() == admission.generation
+            && !events.is_observed()
+            && match slow_beyond.load(Ordering::Relaxed) {
+                u64::MAX => true,
+                limit => now().saturating_sub(admission.started) <= limit,
+            };
+        if is_calm {
+            calm_successes.increment();
+        }
+        is_calm
     }
 
     /// Takes note of a call that was dropped before it ended.
@@ -410,7 +525,7 @@ impl CircuitBreaker {
         section.guarded.totals.not_permitted += 1;
         section.tell(|| CircuitBreakerEventKind::NotPermitted);
         let wait = refusal.wait.map(Duration::from_nanos);
-        CallNotPermitted::new(self.shared.name.clone(), refusal.state, wait)
+        CallNotPermitted::new(self.shared.label.clone(), refusal.state, wait)
     }
 }
 
@@ -640,7 +755,7 @@ fn count(
         Outcome::Failure => guarded.totals.failed += 1,
         Outcome::Ignored => guarded.totals.ignored += 1,
     }
-    let is_slow = elapsed > guarded.engine.config().slow_call_nanos;
+    let is_slow = elapsed > guarded.engine.config().slow_beyond();
     guarded.totals.slow += u64::from(is_slow && outcome != Outcome::Ignored);
     section.tell(|| {
         let elapsed = Duration::from_nanos(elapsed);

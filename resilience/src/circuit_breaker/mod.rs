@@ -56,6 +56,7 @@
 //! [`release_permission`]: CircuitBreaker::release_permission
 
 mod admission;
+mod call;
 mod config;
 // Decides whether a call may pass, and what its end means for the state.
 mod engine;
@@ -69,6 +70,7 @@ mod open_wait;
 mod permit;
 mod phase;
 mod probes;
+mod refusals;
 mod report;
 mod section;
 mod snapshot;

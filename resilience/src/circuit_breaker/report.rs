@@ -35,7 +35,6 @@ pub(crate) struct Report {
     /// For how long the callee asked to be left alone; zero is not at all.
     pub(crate) open_for: Option<Duration>,
     /// An error without kinds, which no `record_errors` can name, counts as a success: told once.
-    #[cfg_attr(not(feature = "tracing"), expect(dead_code, reason = "only the log tells of it"))]
     pub(crate) unnamed: bool,
 }
 

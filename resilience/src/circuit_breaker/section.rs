@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     aftermath::Aftermath,
-    sync::{MutexGuard, atomic::Ordering},
+    sync::{ShortMutexGuard, atomic::Ordering},
 };
 
 /// One change of a breaker, from taking its lock to telling what came of it.
@@ -18,7 +18,7 @@ use crate::{
 /// task are served by [`finish`](Section::finish) once the lock is gone.
 pub(super) struct Section<'a> {
     shared: &'a Arc<Shared>,
-    pub(super) guarded: MutexGuard<'a, Guarded>,
+    pub(super) guarded: ShortMutexGuard<'a, Guarded>,
     pub(super) effects: Effects,
     /// How many of the effects are queued.
     queued: usize,
@@ -37,6 +37,7 @@ impl<'a> Section<'a> {
             has_news: false,
             now,
         };
+        section.guarded.collect(&shared.refusals);
         section.guarded.engine.run_due(now, &mut section.effects);
         section
     }
@@ -70,10 +71,21 @@ impl<'a> Section<'a> {
     /// Shows what changed to calls that enter without the lock, and to the timer.
     #[cold]
     fn follow(&mut self) -> Option<Errand> {
-        let Guarded { engine, timer, .. } = &mut *self.guarded;
-        let word = Word::new(engine.state(), engine.generation(), engine.config().is_enabled());
+        let Guarded { engine, timer, totals } = &mut *self.guarded;
+        let config = engine.config();
+        let (generation, enabled) = (engine.generation(), config.is_enabled());
+        let word = Word::new(engine.state(), generation, enabled, engine.is_calm());
+        // Before the word, with which a call reads it.
+        self.shared.slow_beyond.store(config.slow_beyond(), Ordering::Relaxed);
+        self.shared.open_until.store(engine.open_until(), Ordering::Relaxed);
+        // What came in since the section began.
+        let refused = self.shared.refusals.take(generation);
+        totals.not_permitted += refused;
+        if self.shared.word().generation() == generation {
+            engine.add_refused(refused);
+        }
         self.shared.word.store(word.0, Ordering::Release);
-        timer.plan(word.generation(), engine.next_timer())
+        timer.plan(generation, engine.next_timer())
     }
 
     fn queue_effects(&mut self) {

@@ -1,6 +1,9 @@
 use std::{
+    future::{Future, poll_fn},
     panic::catch_unwind,
+    pin::pin,
     sync::{Arc, Weak},
+    task::Poll,
     time::Duration,
 };
 
@@ -107,10 +110,12 @@ fn can_sleep(clock: &Clock, runtime: Id) -> bool {
 
 async fn watch(breaker: Weak<Shared>, bell: Arc<Notify>) {
     while let Some((clock, due)) = catch_up(&breaker) {
-        tokio::select! {
-            () = clock.sleep_until(due) => {}
-            () = bell.notified() => {}
-        }
+        let (mut sleep, mut rung) = (pin!(clock.sleep_until(due)), pin!(bell.notified()));
+        poll_fn(|cx| match sleep.as_mut().poll(cx) {
+            Poll::Pending => rung.as_mut().poll(cx),
+            over @ Poll::Ready(()) => over,
+        })
+        .await;
     }
 }
 

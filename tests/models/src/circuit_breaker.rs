@@ -108,6 +108,88 @@ fn successes_and_failures_of_two_threads_are_all_in_the_window() {
     });
 }
 
+/// One whose window is full of successes, so that the next is counted without the lock.
+fn calm(window: u32) -> CircuitBreaker {
+    let breaker = closed(window);
+    (0..window).for_each(|_| breaker.try_acquire().unwrap().success());
+    breaker
+}
+
+#[test]
+fn a_success_in_a_calm_window_and_a_failure_are_both_counted() {
+    explore(|| {
+        let breaker = calm(2);
+        let [good, bad] = [(); 2].map(|()| breaker.try_acquire().unwrap());
+        race(move || good.success(), || bad.failure());
+        let metrics = breaker.metrics();
+        // The success came before the failure or after it; neither pushes the failure out.
+        assert_eq!((metrics.buffered_calls, metrics.failed_calls), (2, 1));
+        assert_eq!((metrics.totals.successful, metrics.totals.failed), (3, 1));
+        // What follows a failure is in the window with it.
+        breaker.try_acquire().unwrap().success();
+        breaker.try_acquire().unwrap().success();
+        assert_eq!(breaker.metrics().failed_calls, 0);
+    });
+}
+
+#[test]
+fn a_success_that_follows_a_failure_is_counted_after_it() {
+    explore(|| {
+        let breaker = calm(2);
+        let other = breaker.clone();
+        let done = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&done);
+        race(
+            move || {
+                assert!(fail(&other));
+                told.store(true, Release);
+            },
+            || {
+                let comes_after = done.load(Acquire);
+                let permit = breaker.try_acquire().unwrap();
+                permit.success();
+                if comes_after {
+                    // One more pushes the failure out: the window saw the success.
+                    breaker.try_acquire().unwrap().success();
+                    assert_eq!(breaker.metrics().failed_calls, 0);
+                }
+            },
+        );
+    });
+}
+
+#[test]
+fn a_refusal_that_races_a_reset_is_counted_once_and_not_in_the_new_state() {
+    explore(|| {
+        let breaker = closed(1);
+        breaker.transition_to(State::Open).unwrap();
+        let other = breaker.clone();
+        let ((), let_in) = race(move || other.reset(), || breaker.try_acquire().is_ok());
+        let metrics = breaker.metrics();
+        assert_eq!(metrics.not_permitted_calls, 0);
+        assert_eq!(metrics.totals.not_permitted, u64::from(!let_in));
+    });
+}
+
+#[test]
+fn refusals_of_two_threads_are_all_counted_while_somebody_looks() {
+    explore(|| {
+        let breaker = closed(1);
+        breaker.transition_to(State::Open).unwrap();
+        let other = breaker.clone();
+        let (seen, ()) = race(
+            move || {
+                assert!(other.try_acquire().is_err());
+                other.metrics().not_permitted_calls
+            },
+            || assert!(breaker.try_acquire().is_err()),
+        );
+        assert!((1..=2).contains(&seen));
+        let metrics = breaker.metrics();
+        assert_eq!((metrics.not_permitted_calls, metrics.totals.not_permitted), (2, 2));
+    });
+}
+
 #[test]
 fn a_result_that_races_a_change_by_hand_does_not_count_in_the_new_state() {
     explore(|| {

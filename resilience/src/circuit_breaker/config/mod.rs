@@ -26,6 +26,7 @@ use crate::{
 /// | `failure_rate_threshold` | 50 % | above 0, up to 100 |
 /// | `slow_call_rate_threshold` | 100 % | above 0, up to 100 |
 /// | `slow_call_duration_threshold` | 60 s | from 1 ns |
+/// | `slow_call_rate_enabled` | true | |
 /// | `sliding_window_type` | `COUNT_BASED` | or `TIME_BASED` |
 /// | `sliding_window_size` | 100 calls or seconds | 1 to 1,000,000 |
 /// | `minimum_number_of_calls` | 100 | from 1; at most the size of a count window counts |
@@ -74,7 +75,8 @@ use crate::{
 pub struct CircuitBreakerConfig {
     failure_rate_threshold: f32,
     slow_call_rate_threshold: f32,
-    pub(super) slow_call_nanos: u64,
+    slow_call_nanos: u64,
+    slow_call_rate_enabled: bool,
     sliding_window_type: SlidingWindowType,
     sliding_window_size: u32,
     minimum_number_of_calls: u32,
@@ -126,6 +128,7 @@ impl CircuitBreakerConfig {
             .failure_rate_threshold(self.failure_rate_threshold.into())
             .slow_call_rate_threshold(self.slow_call_rate_threshold.into())
             .slow_call_duration_threshold(self.slow_call_duration_threshold())
+            .slow_call_rate_enabled(self.slow_call_rate_enabled)
             .sliding_window_type(self.sliding_window_type)
             .sliding_window_size(self.sliding_window_size)
             .minimum_number_of_calls(self.minimum_number_of_calls)
@@ -233,6 +236,7 @@ impl CircuitBreakerConfig {
             failure_rate_threshold,
             slow_call_rate_threshold,
             slow_call_nanos: saturating_nanos(settings.duration("slow_call_duration_threshold")),
+            slow_call_rate_enabled: settings.bool("slow_call_rate_enabled"),
             sliding_window_type,
             sliding_window_size,
             minimum_number_of_calls: settings.u32("minimum_number_of_calls"),
@@ -284,6 +288,16 @@ impl CircuitBreakerConfig {
     /// Returns the duration beyond which a call is slow.
     pub fn slow_call_duration_threshold(&self) -> Duration {
         Duration::from_nanos(self.slow_call_nanos)
+    }
+
+    /// Returns whether calls are timed, so that slow ones count.
+    pub fn slow_call_rate_enabled(&self) -> bool {
+        self.slow_call_rate_enabled
+    }
+
+    /// Beyond how many nanoseconds a call counts as slow; never without the rule.
+    pub(super) fn slow_beyond(&self) -> u64 {
+        if self.slow_call_rate_enabled { self.slow_call_nanos } else { u64::MAX }
     }
 
     /// Returns whether the window holds calls or seconds.
@@ -555,6 +569,7 @@ mod tests {
             .failure_rate_threshold(33.3)
             .slow_call_rate_threshold(66.6)
             .slow_call_duration_threshold(Duration::from_millis(2))
+            .slow_call_rate_enabled(false)
             .sliding_window_type(SlidingWindowType::TimeBased)
             .sliding_window_size(3)
             .minimum_number_of_calls(4)
@@ -603,6 +618,7 @@ mod tests {
         ];
         assert_eq!(percents, [33.3, 66.6, 12.5]);
         assert_eq!(config.slow_call_duration_threshold(), Duration::from_millis(2));
+        assert!(!config.slow_call_rate_enabled());
         assert_eq!(config.sliding_window_type(), SlidingWindowType::TimeBased);
         assert_eq!(config.sliding_window_size(), 3);
         assert_eq!(config.minimum_number_of_calls(), 4);

@@ -1,5 +1,7 @@
 use std::{
+    future::poll_fn,
     panic::{AssertUnwindSafe, catch_unwind},
+    pin::pin,
     task::Poll,
 };
 
@@ -510,4 +512,41 @@ mod logged {
         assert!(by_rule.call_by(&rules, async { Err::<(), _>("left out") }).await.is_err());
         assert_eq!(log.0.lock().len(), 1, "a rule has decided");
     }
+}
+
+#[test]
+fn without_the_rule_no_call_is_slow() {
+    let slow = |timed| {
+        let (breaker, hand) = breaker(|config| {
+            let config = config.sliding_window_size(2).slow_call_rate_enabled(timed);
+            config.slow_call_duration_threshold(Duration::from_millis(1))
+        });
+        for _ in 0..5 {
+            if let Ok(permit) = breaker.try_acquire() {
+                hand.advance(SECOND);
+                permit.success();
+            }
+            let _ = breaker.call_blocking(|| {
+                hand.advance(SECOND);
+                Ok::<_, ()>(())
+            });
+        }
+        (breaker.metrics().totals.slow > 0, breaker.state())
+    };
+    assert_eq!(slow(false), (false, State::Closed));
+    assert_eq!(slow(true), (true, State::Open));
+}
+
+#[test]
+fn calls_of_a_calm_breaker_that_times_none_are_counted() {
+    let (breaker, _hand) = breaker(|config| {
+        config.sliding_window_size(2).slow_call_rate_enabled(false).failure_rate_threshold(50.0)
+    });
+    for calls in 1..=5 {
+        assert_eq!(breaker.call_blocking(|| Ok::<_, ()>(())), Ok(()));
+        assert_eq!(breaker.metrics().totals.successful, calls);
+    }
+    assert_eq!(breaker.metrics().buffered_calls, 2);
+    assert!(breaker.call_blocking(|| Err::<(), _>(())).is_err());
+    assert_eq!((breaker.metrics().totals.failed, breaker.state()), (1, State::Open));
 }

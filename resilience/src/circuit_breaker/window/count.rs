@@ -25,9 +25,10 @@ impl CountWindow {
     }
 
     pub(super) fn record(&mut self, call: Call) {
+        let is_full = self.is_full();
         let word = &mut self.ring[(self.next / PER_WORD) as usize];
         let shift = self.next % PER_WORD * 2;
-        if self.sums.calls == u64::from(self.size) {
+        if is_full {
             let oldest = *word >> shift;
             self.sums.remove(Call { failed: oldest & 1 != 0, slow: oldest & 2 != 0 });
         }
@@ -35,6 +36,14 @@ impl CountWindow {
         *word = *word & !(3 << shift) | bits << shift;
         self.sums.add(call);
         self.next = if self.next + 1 == self.size { 0 } else { self.next + 1 };
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.sums.calls == u64::from(self.size)
+    }
+
+    pub(super) fn is_full_of_successes(&self) -> bool {
+        self.sums == Sums { calls: self.size.into(), ..Sums::default() }
     }
 
     pub(super) fn sums(&self) -> Sums {

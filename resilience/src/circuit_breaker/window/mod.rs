@@ -85,6 +85,22 @@ impl Window {
         }
     }
 
+    /// Whether the next call pushes one out. Seconds never are full.
+    pub(super) fn is_full(&self) -> bool {
+        match self {
+            Window::Count(window) => window.is_full(),
+            Window::Time(_) => false,
+        }
+    }
+
+    /// Whether it holds as many successes that were not slow as fit, and nothing else.
+    pub(super) fn is_full_of_successes(&self) -> bool {
+        match self {
+            Window::Count(window) => window.is_full_of_successes(),
+            Window::Time(_) => false,
+        }
+    }
+
     /// The sums at `now`, without changing the window.
     pub(super) fn sums(&self, now: u64) -> Sums {
         match self {
