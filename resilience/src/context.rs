@@ -4,7 +4,9 @@
 //! it pays one relaxed load per call.
 
 use std::{
+    cell::RefCell,
     future::Future,
+    marker::PhantomData,
     pin::Pin,
     sync::{
         Arc, LazyLock,
@@ -19,8 +21,9 @@ use crate::{
     error::TimedOut,
 };
 
-tokio::task_local! {
-    static PRESENT: Context;
+thread_local! {
+    /// What the code that runs on this thread was told: it is set around each poll.
+    static PRESENT: RefCell<Option<Context>> = const { RefCell::new(None) };
 }
 
 /// Whether anybody ever published anything.
@@ -58,8 +61,22 @@ impl Context {
         Self::read(Self::clone)
     }
 
+    #[inline]
     fn read<R>(read: impl FnOnce(&Self) -> R) -> Option<R> {
-        if EVER.load(Ordering::Relaxed) { PRESENT.try_with(read).ok() } else { None }
+        if EVER.load(Ordering::Relaxed) { Self::read_present(read) } else { None }
+    }
+
+    #[cold]
+    fn read_present<R>(read: impl FnOnce(&Self) -> R) -> Option<R> {
+        PRESENT.with_borrow(|present| present.as_ref().map(read))
+    }
+
+    /// The deadline for a call that starts now and takes its time from `clock`.
+    fn due(&self, clock: &Clock) -> Option<Due> {
+        let deadline = self.deadline.as_ref()?;
+        let at = deadline.on(clock);
+        let owner = Arc::clone(&deadline.owner);
+        Some(Due { at, had: at.saturating_sub(clock.now()), owner })
     }
 
     /// Adds a deadline, which never is later than the one that is there.
@@ -73,11 +90,32 @@ impl Context {
 
     /// Runs `function` with this context as the present one.
     pub(crate) fn enter<R>(self, function: impl FnOnce() -> R) -> R {
+        let _present = self.become_present();
+        function()
+    }
+
+    /// Makes this the present context until what is returned is dropped.
+    #[cold]
+    pub(crate) fn become_present(self) -> Presence {
         // Looked at first: all cores read it, and a store takes it away from them.
         if !EVER.load(Ordering::Relaxed) {
             EVER.store(true, Ordering::Relaxed);
         }
-        PRESENT.sync_scope(self, function)
+        Presence { before: PRESENT.replace(Some(self)), thread: PhantomData }
+    }
+}
+
+/// Keeps a context the present one of its thread, in place of the one before.
+#[must_use = "dropping it brings the context before back"]
+pub(crate) struct Presence {
+    before: Option<Context>,
+    /// It ends on the thread on which it began.
+    thread: PhantomData<*const ()>,
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        PRESENT.set(self.before.take());
     }
 }
 
@@ -141,7 +179,7 @@ impl Due {
     }
 
     pub(crate) fn exceeded(&self) -> TimedOut {
-        TimedOut::of_deadline(Arc::clone(&self.owner), Duration::from_nanos(self.had))
+        TimedOut::of_deadline(Arc::clone(&self.owner).into(), Duration::from_nanos(self.had))
     }
 }
 
@@ -151,10 +189,9 @@ pub(crate) fn longest_wait(due: Option<&Due>, now: u64) -> u64 {
 }
 
 /// The deadline for a call that starts now and takes its time from `clock`.
+#[inline]
 pub(crate) fn due(clock: &Clock) -> Option<Due> {
-    let deadline = Context::read(|context| context.deadline.clone())??;
-    let at = deadline.on(clock);
-    Some(Due { at, had: at.saturating_sub(clock.now()), owner: deadline.owner })
+    Context::read(|context| context.due(clock))?
 }
 
 /// Returns how much time is left to the present call: zero once it is over, `None` when nobody set a

@@ -1,39 +1,62 @@
 //! What the library itself returns when it does not let a call through, or cuts it short.
 
-use std::{error::Error as StdError, fmt, sync::Arc, time::Duration};
+use std::{error::Error as StdError, fmt, time::Duration};
 
-use crate::circuit_breaker::State;
+use crate::{circuit_breaker::State, clock::saturating_nanos, name::Name};
+
+/// A duration, or none, in half the space: every result of a protected call has room for an error, and
+/// is moved a few times on its way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Wait(u64);
+
+impl Wait {
+    const NONE: Self = Self(u64::MAX);
+
+    fn new(duration: Option<Duration>) -> Self {
+        duration.map_or(Self::NONE, |duration| Self(saturating_nanos(duration)))
+    }
+
+    fn get(self) -> Option<Duration> {
+        (self != Self::NONE).then(|| Duration::from_nanos(self.0))
+    }
+}
+
+impl fmt::Debug for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.get().fmt(f)
+    }
+}
 
 /// A circuit breaker did not permit the call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CallNotPermitted {
-    instance: Arc<str>,
+    instance: Name,
     state: State,
-    retry_after: Option<Duration>,
+    retry_after: Wait,
 }
 
 /// A rate limiter did not permit the call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RequestNotPermitted {
-    instance: Arc<str>,
-    retry_after: Option<Duration>,
+    instance: Name,
+    retry_after: Wait,
 }
 
 /// A bulkhead, semaphore or thread pool, had no place for the call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BulkheadFull {
-    instance: Arc<str>,
+    instance: Name,
 }
 
 /// A time limiter or a [deadline](crate::deadline) cut the call short.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TimedOut {
-    instance: Arc<str>,
-    limit: Duration,
+    instance: Name,
+    limit: Wait,
     is_deadline: bool,
 }
 
@@ -41,13 +64,13 @@ pub struct TimedOut {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MaxRetriesExceeded {
-    instance: Arc<str>,
+    instance: Name,
     attempts: u32,
 }
 
 impl CallNotPermitted {
-    pub(crate) fn new(instance: Arc<str>, state: State, retry_after: Option<Duration>) -> Self {
-        Self { instance, state, retry_after }
+    pub(crate) fn new(instance: Name, state: State, retry_after: Option<Duration>) -> Self {
+        Self { instance, state, retry_after: Wait::new(retry_after) }
     }
 
     /// Returns the state that refused: OPEN, `HALF_OPEN` or `FORCED_OPEN`.
@@ -57,41 +80,41 @@ impl CallNotPermitted {
 
     /// Returns the time left until an OPEN breaker lets a probe through; `None` in every other state.
     pub fn retry_after(&self) -> Option<Duration> {
-        self.retry_after
+        self.retry_after.get()
     }
 }
 
 impl RequestNotPermitted {
-    pub(crate) fn new(instance: Arc<str>, retry_after: Option<Duration>) -> Self {
-        Self { instance, retry_after }
+    pub(crate) fn new(instance: Name, retry_after: Option<Duration>) -> Self {
+        Self { instance, retry_after: Wait::new(retry_after) }
     }
 
     /// How long until the limiter could let this call through.
     pub fn retry_after(&self) -> Option<Duration> {
-        self.retry_after
+        self.retry_after.get()
     }
 }
 
 impl BulkheadFull {
-    pub(crate) fn new(instance: Arc<str>) -> Self {
+    pub(crate) fn new(instance: Name) -> Self {
         Self { instance }
     }
 }
 
 impl TimedOut {
-    pub(crate) fn new(instance: Arc<str>, limit: Duration) -> Self {
-        Self { instance, limit, is_deadline: false }
+    pub(crate) fn new(instance: Name, limit: Duration) -> Self {
+        Self { instance, limit: Wait::new(Some(limit)), is_deadline: false }
     }
 
     /// `owner` is the instance whose time was over, `had` what was left when the call started.
-    pub(crate) fn of_deadline(owner: Arc<str>, had: Duration) -> Self {
-        Self { instance: owner, limit: had, is_deadline: true }
+    pub(crate) fn of_deadline(owner: Name, had: Duration) -> Self {
+        Self { instance: owner, limit: Wait::new(Some(had)), is_deadline: true }
     }
 
     /// The limit that the call exceeded: the time limiter's, or what was left until the deadline when
     /// the call started, which may be zero.
     pub fn limit(&self) -> Duration {
-        self.limit
+        self.limit.get().unwrap_or(Duration::MAX)
     }
 
     /// Whether a [deadline](crate::deadline) around the call was exceeded rather than a time limit of
@@ -103,7 +126,7 @@ impl TimedOut {
 }
 
 impl MaxRetriesExceeded {
-    pub(crate) fn new(instance: Arc<str>, attempts: u32) -> Self {
+    pub(crate) fn new(instance: Name, attempts: u32) -> Self {
         Self { instance, attempts }
     }
 
@@ -297,7 +320,7 @@ macro_rules! variants {
             impl $variant {
                 /// The name of the instance that produced this error.
                 pub fn instance(&self) -> &str {
-                    &self.instance
+                    self.instance.as_str()
                 }
             }
 

@@ -247,6 +247,12 @@ impl<T, E> Rules<T, E> {
         self.classify.map_or(Outcome::Success, |rule| rule(value))
     }
 
+    /// Whether no rule is about results: each is a success then, to every layer.
+    #[inline]
+    pub(crate) fn accept_all_results(&self) -> bool {
+        self.record_result.is_none() && self.retry_result.is_none() && self.classify.is_none()
+    }
+
     /// Whether retry wants another attempt after this result.
     pub(crate) fn retries_result(&self, value: &T) -> bool {
         let named = self.retry_result.is_some_and(|rule| rule(value));

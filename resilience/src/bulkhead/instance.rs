@@ -6,11 +6,13 @@ use std::{
 };
 
 use super::{
+    call::Call,
     config::BulkheadConfig,
     engine::{Engine, Withdrawn},
     event::{BulkheadEvent, BulkheadEventKind},
     metrics::BulkheadMetrics,
     permit::Permit,
+    slot::Slot,
     wait::{Place, Wait},
 };
 use crate::{
@@ -21,8 +23,9 @@ use crate::{
     error::TimedOut,
     events::Events,
     keyed::{KeySettings, Keys, Member},
+    name::Name,
     sync::{
-        Mutex,
+        ShortMutex,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -56,11 +59,13 @@ pub struct Bulkhead {
 /// What clones share.
 struct Shared {
     name: Arc<str>,
+    /// The same for errors.
+    label: Name,
     clock: Clock,
     events: Events<BulkheadEvent>,
     keys: Keys<Bulkhead>,
     enabled: AtomicBool,
-    state: Mutex<State>,
+    state: ShortMutex<State>,
 }
 
 /// What the lock guards.
@@ -76,15 +81,26 @@ struct State {
 
 /// What became of a call that asked for a slot.
 #[derive(Debug)]
-pub(crate) enum Entry<W = Wait> {
+pub(crate) enum Entry<'b> {
     /// It has one.
-    Admitted(Permit),
+    Admitted(Slot<'b>),
     /// It waits for one.
-    Queued(W),
+    Queued(Queued),
 }
 
-/// A place in the queue, and the time until which the call may keep it.
-type Queued = (Place, u64);
+/// A place in the queue.
+#[derive(Debug)]
+pub(crate) struct Queued {
+    place: Place,
+    /// The time until which the call may keep it.
+    end: u64,
+}
+
+impl Queued {
+    pub(crate) fn wait(self) -> Wait {
+        Wait::new(self.place, self.end)
+    }
+}
 
 impl Bulkhead {
     /// Makes an instance on the system clock.
@@ -107,12 +123,13 @@ impl Bulkhead {
     ) -> Self {
         Self {
             shared: Arc::new(Shared {
+                label: Name::kept(&name),
                 name,
                 clock,
                 events,
                 keys,
                 enabled: AtomicBool::new(config.is_enabled()),
-                state: Mutex::new(State {
+                state: ShortMutex::new(State {
                     engine: Engine::new(config.max_concurrent_calls()),
                     config,
                     permitted: 0,
@@ -182,7 +199,7 @@ impl Bulkhead {
         if !self.is_enabled() {
             return Ok(Permit::unlimited());
         }
-        if self.enter(Engine::enter) { Ok(Permit::held(self.clone())) } else { Err(self.full()) }
+        if self.take(Engine::enter) { Ok(Permit::held(self.clone())) } else { Err(self.full()) }
     }
 
     /// Takes a slot, waiting for one up to `max_wait_duration`.
@@ -201,9 +218,9 @@ impl Bulkhead {
     ///
     /// Dropping the future leaves the queue; a slot that had just been granted goes to the next.
     pub async fn acquire(&self) -> Result<Permit, BulkheadFull> {
-        match self.ask(self.shared.clock.now())? {
-            Entry::Admitted(permit) => Ok(permit),
-            Entry::Queued((place, end)) => Wait::new(place, self.earlier(end)).await,
+        match self.begin(|| self.shared.clock.now())? {
+            Entry::Admitted(slot) => Ok(slot.into_permit()),
+            Entry::Queued(Queued { place, end }) => Wait::new(place, self.earlier(end)).await,
         }
     }
 
@@ -230,9 +247,9 @@ impl Bulkhead {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn acquire_blocking(&self) -> Result<Permit, BulkheadFull> {
-        match self.ask(self.shared.clock.now())? {
-            Entry::Admitted(permit) => Ok(permit),
-            Entry::Queued((mut place, end)) => {
+        match self.begin(|| self.shared.clock.now())? {
+            Entry::Admitted(slot) => Ok(slot.into_permit()),
+            Entry::Queued(Queued { mut place, end }) => {
                 place.park(self.earlier(end)).map_or_else(|| place.time_out(), Ok)
             }
         }
@@ -248,15 +265,16 @@ impl Bulkhead {
     pub(crate) fn acquire_blocking_before(
         &self,
         deadline: Option<u64>,
-    ) -> Result<Option<Permit>, BulkheadFull> {
-        let (mut place, end) = match self.ask(self.shared.clock.now())? {
-            Entry::Admitted(permit) => return Ok(Some(permit)),
+    ) -> Result<Option<Slot<'_>>, BulkheadFull> {
+        let Queued { mut place, end } = match self.begin(|| self.shared.clock.now())? {
+            Entry::Admitted(slot) => return Ok(Some(slot)),
             Entry::Queued(queued) => queued,
         };
-        match deadline {
-            Some(deadline) if deadline < end => Ok(place.park(deadline)),
-            _ => place.park(end).map_or_else(|| place.time_out(), Ok).map(Some),
-        }
+        let permit = match deadline {
+            Some(deadline) if deadline < end => place.park(deadline),
+            _ => Some(place.park(end).map_or_else(|| place.time_out(), Ok)?),
+        };
+        Ok(permit.map(|permit| Slot::of(self, permit)))
     }
 
     /// Runs `operation` while holding a slot; blocks the thread as
@@ -306,17 +324,11 @@ impl Bulkhead {
     /// # Cancel safety
     ///
     /// Dropping the future drops the running call and frees its slot.
-    pub async fn call<T, E>(
+    pub fn call<T, E>(
         &self,
         future: impl Future<Output = Result<T, E>>,
-    ) -> Result<T, CallError<E>> {
-        let due = self.due().map_err(|over| CallError::Resilience(over.into()))?;
-        let entry = self.begin(self.shared.clock.now());
-        let _permit = match entry.map_err(|full| CallError::Resilience(full.into()))? {
-            Entry::Admitted(permit) => permit,
-            Entry::Queued(wait) => wait.before(due).await.map_err(CallError::Resilience)?,
-        };
-        future.await.map_err(CallError::Inner)
+    ) -> impl Future<Output = Result<T, CallError<E>>> {
+        Call::new(self, future)
     }
 
     /// The deadline around a call that starts now, where the bulkhead acts: one that is over ends it.
@@ -334,7 +346,7 @@ impl Bulkhead {
     ///
     /// Prefer [`try_acquire`](Bulkhead::try_acquire), whose guard cannot be forgotten.
     pub fn try_acquire_permission(&self) -> bool {
-        !self.is_enabled() || self.enter(Engine::enter_untied)
+        !self.is_enabled() || self.take(Engine::enter_untied)
     }
 
     /// Gives back a slot of [`try_acquire_permission`](Bulkhead::try_acquire_permission) after the
@@ -391,37 +403,50 @@ impl Bulkhead {
         self.replace_config(|config| config.with_enabled(on))
     }
 
-    /// Asks for a slot at time `now`.
-    pub(crate) fn begin(&self, now: u64) -> Result<Entry, BulkheadFull> {
-        Ok(match self.ask(now)? {
-            Entry::Admitted(permit) => Entry::Admitted(permit),
-            Entry::Queued((place, end)) => Entry::Queued(Wait::new(place, end)),
-        })
+    /// Takes a slot for a call if one is free, and if the bulkhead acts; nothing is said where it is not.
+    /// Whoever takes one calls [`leave`](Self::leave).
+    #[inline]
+    pub(crate) fn take_free(&self, now: impl FnOnce() -> u64) -> bool {
+        let mut state = self.shared.state.lock();
+        let taken = self.is_enabled() && state.engine.enter();
+        if taken {
+            state.permitted += 1;
+            let kind = BulkheadEventKind::CallPermitted;
+            let noted = self.shared.events.note(&self.shared.name, now, kind);
+            drop(state);
+            self.shared.events.deliver_if(noted);
+        }
+        taken
     }
 
-    fn ask(&self, now: u64) -> Result<Entry<Queued>, BulkheadFull> {
+    /// Asks for a slot. The time is asked for where a wait or an event needs it.
+    #[inline]
+    pub(crate) fn begin(&self, now: impl FnOnce() -> u64) -> Result<Entry<'_>, BulkheadFull> {
         if !self.is_enabled() {
-            return Ok(Entry::Admitted(Permit::unlimited()));
+            return Ok(Entry::Admitted(Slot::unlimited()));
         }
         let mut state = self.shared.state.lock();
-        if !state.config.is_enabled() {
+        if !self.is_enabled() {
             // Disabled since the look outside of the lock: nobody would let it out of the queue.
-            return Ok(Entry::Admitted(Permit::unlimited()));
+            return Ok(Entry::Admitted(Slot::unlimited()));
         }
-        let max_wait = state.config.max_wait_duration();
         let admitted = state.engine.enter();
-        if !admitted && !max_wait.is_zero() && state.engine.max() > 0 {
-            let id = state.engine.enqueue(None);
-            drop(state);
-            let end = now.saturating_add(saturating_nanos(max_wait));
-            return Ok(Entry::Queued((Place::new(self.clone(), id), end)));
+        if !admitted {
+            let max_wait = state.config.max_wait_duration();
+            if !max_wait.is_zero() && state.engine.max() > 0 {
+                let id = state.engine.enqueue(None);
+                drop(state);
+                let place = Place::new(self.clone(), id);
+                let end = now().saturating_add(saturating_nanos(max_wait));
+                return Ok(Entry::Queued(Queued { place, end }));
+            }
         }
         state.count_entry(admitted);
         let events = &self.shared.events;
-        let noted = events.note(&self.shared.name, || now, entry_event(admitted));
+        let noted = events.note(&self.shared.name, now, entry_event(admitted));
         drop(state);
         events.deliver_if(noted);
-        if admitted { Ok(Entry::Admitted(Permit::held(self.clone()))) } else { Err(self.full()) }
+        if admitted { Ok(Entry::Admitted(Slot::held(self))) } else { Err(self.full()) }
     }
 
     pub(crate) fn clock(&self) -> &Clock {
@@ -460,7 +485,7 @@ impl Bulkhead {
         Aftermath::new(move || wake(granted))
     }
 
-    fn enter(&self, enter: fn(&mut Engine<Option<Waker>>) -> bool) -> bool {
+    fn take(&self, enter: fn(&mut Engine<Option<Waker>>) -> bool) -> bool {
         let mut state = self.shared.state.lock();
         let admitted = enter(&mut state.engine);
         state.count_entry(admitted);
@@ -470,8 +495,8 @@ impl Bulkhead {
         admitted
     }
 
-    /// Ends the call of a guard.
-    pub(super) fn leave(&self) {
+    /// Frees the slot of a call that has ended.
+    pub(crate) fn leave(&self) {
         let (noted, next) = {
             let mut state = self.shared.state.lock();
             state.finished += 1;
@@ -539,7 +564,7 @@ impl Bulkhead {
     }
 
     fn full(&self) -> BulkheadFull {
-        BulkheadFull::new(Arc::clone(&self.shared.name))
+        BulkheadFull::new(self.shared.label.clone())
     }
 }
 
@@ -585,6 +610,7 @@ impl Member for Bulkhead {
 impl Shared {
     /// Queues an event if somebody listens, and tells so. Call it with the state locked: the lock
     /// orders the events.
+    #[inline]
     fn note(&self, kind: BulkheadEventKind) -> bool {
         self.events.note(&self.name, || self.clock.now(), kind)
     }
@@ -626,6 +652,7 @@ mod tests {
     use std::{pin::pin, task::Context, time::Duration};
 
     use super::*;
+    use crate::sync::Mutex;
     use crate::{
         ManualClock,
         test_support::{Wakes, poll},

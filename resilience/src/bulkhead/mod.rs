@@ -15,6 +15,7 @@
 //! - Lowering the maximum does not block until enough calls have ended: it takes effect as they do.
 //! - [`Bulkhead::try_acquire`] never waits; [`Bulkhead::acquire`] does.
 
+mod call;
 mod config;
 // Decides which calls have a slot and which gets the next one.
 mod engine;
@@ -22,6 +23,7 @@ mod event;
 mod instance;
 mod metrics;
 mod permit;
+mod slot;
 mod wait;
 
 pub use config::{BulkheadConfig, BulkheadConfigBuilder};
@@ -31,6 +33,7 @@ pub use metrics::BulkheadMetrics;
 pub use permit::Permit;
 
 pub(crate) use instance::Entry;
+pub(crate) use slot::Slot;
 pub(crate) use wait::Wait;
 #[cfg(feature = "tower")]
 pub(crate) use wait::WaitInTime;

@@ -40,6 +40,11 @@ impl Permit {
     pub(super) fn unlimited() -> Self {
         Self { bulkhead: None }
     }
+
+    /// Lets somebody else free the slot, if there is one.
+    pub(super) fn into_bulkhead(mut self) -> Option<Bulkhead> {
+        self.bulkhead.take()
+    }
 }
 
 impl Drop for Permit {

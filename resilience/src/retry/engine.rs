@@ -13,10 +13,11 @@ pub(crate) struct Progress {
     failed: u32,
     /// The kind of the last error, if there was one.
     last_error: Option<&'static str>,
-    /// When `total_timeout` is over, in nanoseconds on the instance's clock.
-    end: Option<u64>,
-    /// When the deadline is over that the call runs under, on the same clock.
-    deadline: Option<u64>,
+    /// When `total_timeout` is over, in nanoseconds on the instance's clock; the end of time where there
+    /// is none.
+    end: u64,
+    /// When the deadline is over that the call runs under, likewise.
+    deadline: u64,
     /// What further attempts are taken from.
     budget: Option<RetryBudget>,
 }
@@ -54,14 +55,16 @@ pub(crate) enum Step {
 }
 
 impl Progress {
-    pub(crate) fn new(max_attempts: u32) -> Self {
-        Self { max_attempts, failed: 0, last_error: None, end: None, deadline: None, budget: None }
+    /// Further attempts must be able to start before `deadline`, if there is one.
+    #[inline]
+    pub(crate) fn new(max_attempts: u32, deadline: Option<u64>) -> Self {
+        let deadline = deadline.unwrap_or(u64::MAX);
+        Self { max_attempts, failed: 0, last_error: None, end: u64::MAX, deadline, budget: None }
     }
 
-    /// Bounds when further attempts may start: before `end`, and before `deadline`.
-    pub(crate) fn within(mut self, end: Option<u64>, deadline: Option<u64>) -> Self {
+    /// Further attempts must be able to start before `end`, too.
+    pub(crate) fn until(mut self, end: u64) -> Self {
         self.end = end;
-        self.deadline = deadline;
         self
     }
 
@@ -73,14 +76,15 @@ impl Progress {
 
     /// When `total_timeout` is over.
     pub(crate) fn end(&self) -> Option<u64> {
-        self.end
+        Some(self.end).filter(|end| *end != u64::MAX)
     }
 
     /// What becomes of a next attempt once everything else speaks for it: it must be able to start in
     /// time, and the budget, which is asked last, must have a retry for it.
     pub(crate) fn grant(&self, step: Step, now: impl FnOnce() -> u64) -> Step {
         let Step::Again(wait) = step else { return step };
-        if let Some(end) = self.end.into_iter().chain(self.deadline).min() {
+        let end = self.end.min(self.deadline);
+        if end != u64::MAX {
             let start = now().saturating_add(saturating_nanos(wait));
             // At the end itself no time is left for the attempt.
             if start >= end {
@@ -187,7 +191,7 @@ mod tests {
     #[test]
     fn three_attempts_are_three_calls() {
         let config = config(3);
-        let mut progress = Progress::new(3);
+        let mut progress = Progress::new(3, None);
         let wait = Duration::from_millis(100);
         assert!(!progress.is_last_attempt());
         assert_eq!(progress.on_error(&config, &ERROR, 0.0), Step::Again(wait));
@@ -199,14 +203,17 @@ mod tests {
     #[test]
     fn an_attempt_starts_before_the_end_and_the_deadline() {
         let again = Step::Again(Duration::from_nanos(100));
-        let step = |end, deadline, now| Progress::new(3).within(end, deadline).grant(again, || now);
+        let step = |end: Option<u64>, deadline, now| {
+            let progress = Progress::new(3, deadline).until(end.unwrap_or(u64::MAX));
+            progress.grant(again, || now)
+        };
         assert_eq!(step(None, None, u64::MAX), again);
         assert_eq!(step(Some(300), None, 199), again);
         assert_eq!(step(Some(300), None, 200), Step::OutOfTime);
         assert_eq!(step(Some(300), Some(400), 200), Step::OutOfTime);
         assert_eq!(step(None, Some(300), 199), again);
         assert_eq!(step(None, Some(300), 200), Step::OutOfTime);
-        assert_eq!(step(Some(u64::MAX), None, u64::MAX), Step::OutOfTime, "saturates");
+        assert_eq!(step(Some(u64::MAX - 1), None, u64::MAX - 9), Step::OutOfTime, "saturates");
     }
 
     #[test]
@@ -214,10 +221,10 @@ mod tests {
         let one = RetryBudgetConfig::builder().ratio(1.0).min_per_second(0).build().unwrap();
         let budget = RetryBudget::new("b", one);
         budget.deposit();
-        let progress = Progress::new(3).on_budget(Some(budget.clone()));
+        let progress = Progress::new(3, None).on_budget(Some(budget.clone()));
         let again = Step::Again(Duration::ZERO);
         assert_eq!(progress.grant(Step::Exhausted, || 0), Step::Exhausted);
-        assert_eq!(progress.clone().within(Some(1), None).grant(again, || 2), Step::OutOfTime);
+        assert_eq!(progress.clone().until(1).grant(again, || 2), Step::OutOfTime);
         assert_eq!(budget.metrics().available, 1);
         assert_eq!(progress.grant(again, || 0), again);
         assert_eq!(progress.grant(again, || 0), Step::OverBudget);
@@ -227,7 +234,7 @@ mod tests {
     fn an_open_breaker_is_not_retried_unless_the_list_says_so() {
         let open =
             CallNotPermitted::new("b".into(), crate::circuit_breaker::State::Open, None).into();
-        let mut progress = Progress::new(3);
+        let mut progress = Progress::new(3, None);
         assert_eq!(progress.on_error(&config(3), &refusal(&open), 0.0), Step::Stop);
         let config = RetryConfig::builder().retry_errors(["call_not_permitted"]).build().unwrap();
         assert!(matches!(progress.on_error(&config, &refusal(&open), 0.0), Step::Again(_)));
@@ -237,7 +244,7 @@ mod tests {
     fn other_refusals_are_retried_like_errors_whatever_the_predicate_says() {
         let full = BulkheadFull::new("b".into()).into();
         let failure = Failure { wanted: Some(false), ..refusal(&full) };
-        let step = Progress::new(3).on_error(&config(3), &failure, 0.0);
+        let step = Progress::new(3, None).on_error(&config(3), &failure, 0.0);
         assert!(matches!(step, Step::Again(_)));
     }
 
@@ -245,14 +252,14 @@ mod tests {
     fn ignored_wins_over_listed() {
         let config =
             RetryConfig::builder().retry_errors(["io"]).ignore_errors(["io"]).build().unwrap();
-        assert_eq!(Progress::new(3).on_error(&config, &ERROR, 0.0), Step::Stop);
+        assert_eq!(Progress::new(3, None).on_error(&config, &ERROR, 0.0), Step::Stop);
     }
 
     #[test]
     fn list_or_predicate_makes_an_error_retryable() {
         let listed = RetryConfig::builder().retry_errors(["timeout"]).build().unwrap();
         let step = |config: &RetryConfig, wanted| {
-            Progress::new(3).on_error(config, &Failure { wanted, ..ERROR }, 0.0) != Step::Stop
+            Progress::new(3, None).on_error(config, &Failure { wanted, ..ERROR }, 0.0) != Step::Stop
         };
         assert!(!step(&listed, None));
         assert!(step(&listed, Some(true)));
@@ -264,7 +271,7 @@ mod tests {
     fn a_refusal_or_the_predicate_may_ask_for_a_longer_wait_up_to_the_bound() {
         let seconds = Duration::from_secs;
         let limited = RequestNotPermitted::new("r".into(), Some(seconds(5))).into();
-        let mut progress = Progress::new(9);
+        let mut progress = Progress::new(9, None);
         let config = config(9);
         let step = progress.on_error(&config, &refusal(&limited), 0.0);
         assert_eq!(step, Step::Again(seconds(5)));

@@ -102,7 +102,7 @@ impl Retry {
                 max_attempts: AtomicU32::new(effective_attempts(&config)),
                 total_timeout: AtomicU64::new(total_timeout(&config)),
                 on_budget: AtomicBool::new(config.found_budget().is_some()),
-                counters: Counters::default(),
+                counters: Counters::new(keys.counter()),
                 events,
                 keys,
                 config: RwLock::new(config),
@@ -176,7 +176,7 @@ impl Retry {
     where
         F: Future<Output = Result<T, E>>,
     {
-        self.call_by(&Rules::new(), operation).await
+        self.call_by(const { &Rules::new() }, operation).await
     }
 
     /// Like [`call`](Retry::call), with rules that say which outcomes are retried.
@@ -326,29 +326,52 @@ impl Retry {
 
     /// Starts a call that runs under this deadline, if it is under one; `None` when the layer is
     /// disabled.
+    #[inline]
     pub(crate) fn begin(&self, deadline: Option<u64>) -> Option<Progress> {
-        let Shared { clock, max_attempts, total_timeout, on_budget, .. } = &*self.shared;
+        let Shared { max_attempts, total_timeout, on_budget, .. } = &*self.shared;
         let progress = match max_attempts.load(Ordering::Relaxed) {
             0 => return None,
-            max_attempts => Progress::new(max_attempts),
+            max_attempts => Progress::new(max_attempts, deadline),
         };
-        let end = match total_timeout.load(Ordering::Relaxed) {
-            0 => None,
-            total => Some(clock.now().saturating_add(total)),
-        };
-        let progress = progress.within(end, deadline);
-        if !on_budget.load(Ordering::Relaxed) {
+        let total = total_timeout.load(Ordering::Relaxed);
+        if total == 0 && !on_budget.load(Ordering::Relaxed) {
             return Some(progress);
+        }
+        Some(self.begin_bounded(progress, total))
+    }
+
+    /// The same with what else bounds the attempts: a time for all of them, a budget.
+    #[cold]
+    fn begin_bounded(&self, mut progress: Progress, total: u64) -> Progress {
+        if total > 0 {
+            progress = progress.until(self.shared.clock.now().saturating_add(total));
+        }
+        if !self.shared.on_budget.load(Ordering::Relaxed) {
+            return progress;
         }
         let budget = self.config().found_budget().cloned();
         if let Some(budget) = &budget {
             budget.deposit();
         }
-        Some(progress.on_budget(budget))
+        progress.on_budget(budget)
     }
 
     /// Takes the outcome of an attempt: it stands, or another attempt comes after a wait.
+    #[inline]
     pub(crate) fn settle<T, E>(
+        &self,
+        progress: &mut Progress,
+        outcome: Result<T, CallError<E>>,
+        rules: &Rules<T, E>,
+    ) -> ControlFlow<Result<T, CallError<E>>, Duration> {
+        if outcome.is_ok() && rules.accept_all_results() {
+            self.after_success(progress);
+            return ControlFlow::Break(outcome);
+        }
+        self.settle_by_rules(progress, outcome, rules)
+    }
+
+    fn settle_by_rules<T, E>(
         &self,
         progress: &mut Progress,
         outcome: Result<T, CallError<E>>,
@@ -361,7 +384,8 @@ impl Retry {
                     if self.config().fail_after_max_attempts() =>
                 {
                     let attempts = progress.failed();
-                    let error = MaxRetriesExceeded::new(Arc::clone(&self.shared.name), attempts);
+                    let error =
+                        MaxRetriesExceeded::new(Arc::clone(&self.shared.name).into(), attempts);
                     ControlFlow::Break(Err(CallError::Resilience(error.into())))
                 }
                 _ => ControlFlow::Break(Ok(value)),
@@ -411,15 +435,22 @@ impl Retry {
         Aftermath::new(move || drop(last))
     }
 
-    fn after_success(&self, progress: &Progress) {
+    /// Takes note of a call that succeeded.
+    #[inline]
+    pub(crate) fn after_success(&self, progress: &Progress) {
         if progress.failed() == 0 {
             self.shared.counters.successful_without_retry.increment();
         } else {
-            self.shared.counters.further_attempts.increment();
-            self.shared.counters.successful_with_retry.increment();
-            let (attempts, error) = (progress.failed(), progress.last_error());
-            self.publish(RetryEventKind::Success { attempts, error });
+            self.after_late_success(progress);
         }
+    }
+
+    #[cold]
+    fn after_late_success(&self, progress: &Progress) {
+        self.shared.counters.further_attempts.increment();
+        self.shared.counters.successful_with_retry.increment();
+        let (attempts, error) = (progress.failed(), progress.last_error());
+        self.publish(RetryEventKind::Success { attempts, error });
     }
 
     fn after_error(&self, progress: &mut Progress, failure: &Failure<'_>) -> Step {

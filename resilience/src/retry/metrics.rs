@@ -1,4 +1,4 @@
-use crate::counter::Counter;
+use crate::counter::{Counter, ThreadCounter};
 
 /// Tells how calls through a [`Retry`](super::Retry) ended since the instance was made.
 ///
@@ -22,9 +22,9 @@ pub struct RetryMetrics {
     pub total_calls: u64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Counters {
-    pub(super) successful_without_retry: Counter,
+    pub(super) successful_without_retry: ThreadCounter,
     pub(super) successful_with_retry: Counter,
     pub(super) failed_without_retry: Counter,
     pub(super) failed_with_retry: Counter,
@@ -34,6 +34,18 @@ pub(super) struct Counters {
 }
 
 impl Counters {
+    /// `at_once` is the counter of what comes with every call.
+    pub(super) fn new(at_once: ThreadCounter) -> Self {
+        Self {
+            successful_without_retry: at_once,
+            successful_with_retry: Counter::default(),
+            failed_without_retry: Counter::default(),
+            failed_with_retry: Counter::default(),
+            stopped_by_budget: Counter::default(),
+            further_attempts: Counter::default(),
+        }
+    }
+
     pub(super) fn snapshot(&self) -> RetryMetrics {
         let successful_without_retry = self.successful_without_retry.get();
         RetryMetrics {

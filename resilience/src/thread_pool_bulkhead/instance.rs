@@ -338,7 +338,7 @@ impl ThreadPoolBulkhead {
     }
 
     fn full(&self) -> BulkheadFull {
-        BulkheadFull::new(Arc::clone(&self.shared().name))
+        BulkheadFull::new(Arc::clone(&self.shared().name).into())
     }
 
     fn shared(&self) -> &Arc<Shared> {

@@ -1,53 +1,64 @@
 use std::{
     pin::Pin,
     task::{Context, Poll},
-    time::Duration,
 };
 
 use super::engine::TimeLimit;
-use crate::clock::{Clock, Sleep, saturating_nanos};
+use crate::clock::{Clock, Sleep};
 
 pin_project_lite::pin_project! {
     /// Waits for the end of the time that a call has.
     ///
-    /// The timer is set when it is first asked, so a call that is ready at once costs no timer.
+    /// The timer is set when it is first asked, so a call that is ready at once costs no timer. Where
+    /// nobody knew the time when the call started, it counts from then as well: such a call costs
+    /// no look at the clock either.
     pub(crate) struct Countdown {
-        limit: TimeLimit,
+        limit: Option<TimeLimit>,
         #[pin]
         timer: Option<Sleep>,
     }
 }
 
 impl Countdown {
-    pub(super) fn new(limit: TimeLimit) -> Self {
+    /// Without a limit, the time is never over.
+    #[inline]
+    pub(crate) fn new(limit: Option<TimeLimit>) -> Self {
         Self { limit, timer: None }
     }
 
-    /// Counts down to `end`, a time on the clock that `now` was read from.
-    pub(crate) fn until(end: u64, now: u64) -> Self {
-        Self::new(TimeLimit::new(now, end.saturating_sub(now)))
+    pub(crate) fn limit(&self) -> Option<TimeLimit> {
+        self.limit
     }
 
-    /// When the time is over.
-    pub(crate) fn end(&self) -> u64 {
-        self.limit.end()
-    }
-
-    pub(crate) fn limit(&self) -> Duration {
-        self.limit.limit()
+    /// Begins anew.
+    #[inline]
+    pub(crate) fn set(self: Pin<&mut Self>, limit: Option<TimeLimit>) {
+        let mut this = self.project();
+        *this.limit = limit;
+        if this.timer.is_some() {
+            this.timer.set(None);
+        }
     }
 
     /// Ready once the time is over. `clock` is the one that the call's start was read from.
     pub(crate) fn poll(self: Pin<&mut Self>, clock: &Clock, cx: &mut Context<'_>) -> Poll<()> {
-        let mut this = self.project();
-        if this.timer.is_none() {
+        let this = self.project();
+        this.limit.as_mut().map_or(Poll::Pending, |limit| limit.poll(this.timer, clock, cx))
+    }
+}
+
+impl TimeLimit {
+    /// Ready once the time is over. The timer is set when it is first needed.
+    pub(crate) fn poll(
+        &mut self,
+        mut timer: Pin<&mut Option<Sleep>>,
+        clock: &Clock,
+        cx: &mut Context<'_>,
+    ) -> Poll<()> {
+        if timer.is_none() {
             let now = clock.now();
-            let end = now.saturating_add(saturating_nanos(this.limit.left(now)));
-            this.timer.set(Some(clock.sleep_until(end)));
+            timer.set(Some(clock.sleep_until(now.saturating_add(self.left(now)))));
         }
-        match this.timer.as_pin_mut() {
-            Some(timer) => timer.poll(cx),
-            None => Poll::Pending,
-        }
+        timer.as_pin_mut().map_or(Poll::Pending, |timer| timer.poll(cx))
     }
 }

@@ -1,13 +1,12 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use super::{
-    Countdown, TimeLimiterConfig, TimeLimiterEvent, TimeLimiterEventKind, TimeLimiterMetrics,
+    TimeLimiterConfig, TimeLimiterEvent, TimeLimiterEventKind, TimeLimiterMetrics,
     engine::TimeLimit, limited::Limited, metrics::Counters,
 };
 use crate::{
     aftermath::Aftermath,
     clock::{Clock, saturating_nanos},
-    context,
     error::{CallError, TimedOut},
     events::Events,
     keyed::{KeySettings, Keys, Member},
@@ -82,7 +81,7 @@ impl TimeLimiter {
                 name,
                 clock,
                 limit: AtomicU64::new(effective_limit(&config)),
-                counters: Counters::default(),
+                counters: Counters::new(keys.counter()),
                 events,
                 keys,
                 config: RwLock::new(config),
@@ -118,6 +117,8 @@ impl TimeLimiter {
     /// Runs `future` for as long as the limit allows. A future that is ready in the same poll in
     /// which the limit is reached wins.
     ///
+    /// The time counts from when `future` first has to wait: nobody could cut it short before.
+    ///
     /// # Errors
     ///
     /// The error of `future`, or [`TimedOut`] when it was dropped because of the limit or of the
@@ -130,14 +131,11 @@ impl TimeLimiter {
     /// # Cancel safety
     ///
     /// Dropping the future drops `future`; nothing is counted.
-    pub async fn call<T, E>(
+    pub fn call<T, E>(
         &self,
         future: impl Future<Output = Result<T, E>>,
-    ) -> Result<T, CallError<E>> {
-        let due = context::due(&self.shared.clock);
-        Limited::begin(self, due, || future)
-            .map_err(|over| CallError::Resilience(over.into()))?
-            .await
+    ) -> impl Future<Output = Result<T, CallError<E>>> {
+        Limited::new(self, future)
     }
 
     pub(crate) fn shared_name(&self) -> &Arc<str> {
@@ -177,30 +175,35 @@ impl TimeLimiter {
         &self.shared.clock
     }
 
-    /// The end of a call that starts now; `None` when the layer is disabled.
-    pub(crate) fn begin(&self, now: u64) -> Option<Countdown> {
+    /// The time of a call that starts now; `None` when the layer is disabled. Whoever has not looked
+    /// at the clock need not: the time then counts from the first wait.
+    #[inline]
+    pub(crate) fn begin(&self, now: Option<u64>) -> Option<TimeLimit> {
         match self.shared.limit.load(Ordering::Relaxed) {
             0 => None,
-            limit => Some(Countdown::new(TimeLimit::new(now, limit))),
+            limit => Some(TimeLimit::new(now, limit)),
         }
     }
 
     /// Counts a call that ended within its time.
+    #[inline]
     pub(crate) fn end(&self, success: bool) {
-        let (counter, kind) = if success {
-            (&self.shared.counters.successful, TimeLimiterEventKind::Success)
+        let Counters { successful, failed, .. } = &self.shared.counters;
+        if success {
+            successful.increment();
+            self.publish(TimeLimiterEventKind::Success);
         } else {
-            (&self.shared.counters.failed, TimeLimiterEventKind::Error)
-        };
-        counter.increment();
-        self.publish(kind);
+            failed.increment();
+            self.publish(TimeLimiterEventKind::Error);
+        }
     }
 
     /// Counts a call that was cut short.
-    pub(crate) fn expire(&self, limit: Duration) -> TimedOut {
+    pub(crate) fn expire(&self, limit: TimeLimit) -> TimedOut {
+        let limit = Duration::from_nanos(limit.limit());
         self.shared.counters.timeout.increment();
         self.publish(TimeLimiterEventKind::Timeout);
-        TimedOut::new(Arc::clone(&self.shared.name), limit)
+        TimedOut::new(Arc::clone(&self.shared.name).into(), limit)
     }
 
     pub(crate) fn reconfigure(&self, config: TimeLimiterConfig) -> Aftermath {
@@ -223,6 +226,7 @@ impl TimeLimiter {
         *current = config;
     }
 
+    #[inline]
     fn publish(&self, kind: TimeLimiterEventKind) {
         let Shared { name, clock, events, .. } = &*self.shared;
         events.deliver_if(events.note(name, || clock.now(), kind));

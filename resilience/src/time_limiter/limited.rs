@@ -1,73 +1,115 @@
 use std::{
+    borrow::Borrow,
     fmt,
     future::Future,
     pin::Pin,
     task::{Context, Poll},
 };
 
-use super::{Countdown, TimeLimiter};
+use super::{Countdown, TimeLimit, TimeLimiter};
 use crate::{
-    context::Due,
+    context::{self, Due},
     error::{CallError, TimedOut},
 };
 
 pin_project_lite::pin_project! {
-    /// A call within a limit, or within a deadline around it that comes first.
-    pub(crate) struct Limited<F> {
+    /// A call within a limit, or within a deadline around it that comes first. Both are looked up at the
+    /// first poll.
+    ///
+    /// Written by hand, because an `async fn` moves the future that it is given once more.
+    #[must_use = "futures do nothing unless awaited"]
+    pub(crate) struct Limited<F, L> {
         #[pin]
         call: F,
-        bounds: Bounds,
+        // The limiter, or what lends it.
+        limiter: L,
+        begun: bool,
+        // The deadline, where it comes before the limiter's end.
+        due: Option<Due>,
         #[pin]
-        countdown: Option<Countdown>,
+        countdown: Countdown,
     }
 }
 
-/// What bounds a call.
-struct Bounds {
-    limiter: TimeLimiter,
-    /// The deadline, where it comes before the limiter's end.
-    due: Option<Due>,
-}
+impl<F, L: Borrow<TimeLimiter>> Limited<F, L> {
+    #[inline]
+    pub(crate) fn new(limiter: L, call: F) -> Self {
+        Self { call, limiter, begun: false, due: None, countdown: Countdown::new(None) }
+    }
 
-impl<F> Limited<F> {
-    /// A disabled limiter bounds nothing, and does not keep to the deadline either.
-    ///
-    /// # Errors
-    ///
-    /// [`TimedOut`] when the deadline was over before: there is nothing to call then.
-    pub(crate) fn begin(
-        limiter: &TimeLimiter,
+    /// The same under a deadline that was looked up already; a call that comes too late is not made.
+    #[cfg(feature = "tower")]
+    pub(crate) fn under(
         due: Option<Due>,
+        limiter: L,
         call: impl FnOnce() -> F,
     ) -> Result<Self, TimedOut> {
-        let now = limiter.clock().now();
-        let Some(own) = limiter.begin(now) else {
-            let bounds = Bounds { limiter: limiter.clone(), due: None };
-            return Ok(Self { call: call(), bounds, countdown: None });
+        let (limit, due) = match due {
+            None => (limiter.borrow().begin(None), None),
+            Some(due) => bounds(limiter.borrow(), due)?,
         };
-        let due = due.filter(|due| due.at() < own.end());
-        if let Some(due) = due.as_ref().filter(|due| due.came_too_late()) {
-            return Err(due.exceeded());
+        Ok(Self { call: call(), limiter, begun: true, due, countdown: Countdown::new(limit) })
+    }
+
+    #[inline]
+    fn begin(self: Pin<&mut Self>) -> Result<(), TimedOut> {
+        let this = self.project();
+        *this.begun = true;
+        let limiter: &TimeLimiter = (*this.limiter).borrow();
+        match context::due(limiter.clock()) {
+            None => this.countdown.set(limiter.begin(None)),
+            Some(due) => {
+                let (limit, due) = bounds(limiter, due)?;
+                this.countdown.set(limit);
+                *this.due = due;
+            }
         }
-        let countdown = due.as_ref().map_or(own, |due| Countdown::until(due.at(), now));
-        let bounds = Bounds { limiter: limiter.clone(), due };
-        Ok(Self { call: call(), bounds, countdown: Some(countdown) })
+        Ok(())
     }
 }
 
-impl<F: Future<Output = Result<T, E>>, T, E> Future for Limited<F> {
+/// What bounds a call under a deadline. A disabled limiter bounds nothing, and does not keep to the
+/// deadline either.
+///
+/// # Errors
+///
+/// [`TimedOut`] when the deadline was over before: there is nothing to call then.
+#[cold]
+fn bounds(limiter: &TimeLimiter, due: Due) -> Result<(Option<TimeLimit>, Option<Due>), TimedOut> {
+    let now = limiter.clock().now();
+    let Some(own) = limiter.begin(Some(now)) else { return Ok((None, None)) };
+    if own.end().is_some_and(|end| end <= due.at()) {
+        return Ok((Some(own), None));
+    }
+    if due.came_too_late() {
+        return Err(due.exceeded());
+    }
+    Ok((Some(TimeLimit::until(due.at(), now)), Some(due)))
+}
+
+impl<F, L, T, E> Future for Limited<F, L>
+where
+    F: Future<Output = Result<T, E>>,
+    L: Borrow<TimeLimiter>,
+{
     type Output = Result<T, CallError<E>>;
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        if !self.begun
+            && let Err(over) = self.as_mut().begin()
+        {
+            return Poll::Ready(Err(CallError::Resilience(over.into())));
+        }
         let this = self.project();
         let answer = this.call.poll(cx);
-        let Some(countdown) = this.countdown.as_pin_mut() else {
+        if this.countdown.limit().is_none() {
             return answer.map_err(CallError::Inner);
-        };
-        let Bounds { limiter, due } = this.bounds;
+        }
+        let limiter: &TimeLimiter = (*this.limiter).borrow();
         // As in a stack: an error that comes at the deadline tells of it, and nobody knows whose
         // timer wakes first.
-        if let Some(due) = due
+        if let Some(due) = this.due
             && !matches!(answer, Poll::Ready(Ok(_)))
             && due.is_over(limiter.clock().now())
         {
@@ -78,17 +120,17 @@ impl<F: Future<Output = Result<T, E>>, T, E> Future for Limited<F> {
             limiter.end(answer.is_ok());
             return Poll::Ready(answer.map_err(CallError::Inner));
         }
-        let limit = countdown.limit();
-        let expired = countdown.poll(limiter.clock(), cx);
+        let Some(limit) = this.countdown.limit() else { return Poll::Pending };
+        let expired = this.countdown.poll(limiter.clock(), cx);
         expired.map(|()| {
-            let over = due.as_ref().map_or_else(|| limiter.expire(limit), Due::exceeded);
+            let over = this.due.as_ref().map_or_else(|| limiter.expire(limit), Due::exceeded);
             Err(CallError::Resilience(over.into()))
         })
     }
 }
 
-impl<F> fmt::Debug for Limited<F> {
+impl<F, L: Borrow<TimeLimiter>> fmt::Debug for Limited<F, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Limited").field("limiter", &self.bounds.limiter).finish_non_exhaustive()
+        f.debug_struct("Limited").field("limiter", self.limiter.borrow()).finish_non_exhaustive()
     }
 }

@@ -1,4 +1,4 @@
-use crate::counter::Counter;
+use crate::counter::{Counter, ThreadCounter};
 
 /// Tells how calls through a [`TimeLimiter`](super::TimeLimiter) ended since the instance was made.
 ///
@@ -14,14 +14,19 @@ pub struct TimeLimiterMetrics {
     pub timeout: u64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Counters {
-    pub(super) successful: Counter,
+    pub(super) successful: ThreadCounter,
     pub(super) failed: Counter,
     pub(super) timeout: Counter,
 }
 
 impl Counters {
+    /// `successful` is the counter of what comes with every call.
+    pub(super) fn new(successful: ThreadCounter) -> Self {
+        Self { successful, failed: Counter::default(), timeout: Counter::default() }
+    }
+
     pub(super) fn snapshot(&self) -> TimeLimiterMetrics {
         TimeLimiterMetrics {
             successful: self.successful.get(),

@@ -24,5 +24,6 @@ pub use instance::TimeLimiter;
 pub use metrics::TimeLimiterMetrics;
 
 pub(crate) use countdown::Countdown;
+pub(crate) use engine::TimeLimit;
 #[cfg(feature = "tower")]
 pub(crate) use limited::Limited;

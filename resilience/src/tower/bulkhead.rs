@@ -76,9 +76,12 @@ impl<S: Service<R> + Clone, R> Service<R> for BulkheadService<S> {
             Ok(due) => due,
             Err(over) => return BulkheadFuture { turn: Turn::refused(over) },
         };
-        let turn = match self.bulkhead.begin(self.bulkhead.clock().now()) {
-            Ok(Entry::Admitted(permit)) => Turn::running(permit, self.inner.call(request)),
-            Ok(Entry::Queued(wait)) => {
+        let turn = match self.bulkhead.begin(|| self.bulkhead.clock().now()) {
+            Ok(Entry::Admitted(slot)) => {
+                Turn::running(slot.into_permit(), self.inner.call(request))
+            }
+            Ok(Entry::Queued(queued)) => {
+                let wait = queued.wait();
                 let next = self.inner.clone();
                 Turn::waiting(wait.before(due), mem::replace(&mut self.inner, next), request)
             }

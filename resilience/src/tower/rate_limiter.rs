@@ -95,7 +95,8 @@ impl<S: Service<R> + Clone, R> Service<R> for RateLimiterService<S> {
         let longest = longest_wait(due.as_ref(), now);
         let turn = match self.limiter.begin(self.permits, longest, now) {
             Ok(None) => Turn::running((), self.inner.call(request)),
-            Ok(Some(wait)) => {
+            Ok(Some(ticket)) => {
+                let wait = self.limiter.wait(ticket);
                 let next = self.inner.clone();
                 Turn::waiting(wait.before(due), mem::replace(&mut self.inner, next), request)
             }

@@ -66,7 +66,7 @@ impl<S: Service<R>, R> Service<R> for TimeLimiterService<S> {
 
     fn call(&mut self, request: R) -> Self::Future {
         let due = context::due(self.limiter.clock());
-        let call = match Limited::begin(&self.limiter, due, || self.inner.call(request)) {
+        let call = match Limited::under(due, self.limiter.clone(), || self.inner.call(request)) {
             Ok(call) => Bounded::Within { call },
             Err(over) => Bounded::TooLate { over: Some(over) },
         };
@@ -94,7 +94,7 @@ pin_project_lite::pin_project! {
 pin_project_lite::pin_project! {
     #[project = At]
     enum Bounded<F> {
-        Within { #[pin] call: Limited<F> },
+        Within { #[pin] call: Limited<F, TimeLimiter> },
         // The deadline around the call was over before it began.
         TooLate { over: Option<TimedOut> },
     }
