@@ -159,6 +159,9 @@ impl<'a> Plan<'a> {
                 }
             };
         };
+        // A fallback may take long, and keeps nothing of the call's own meanwhile.
+        let finish =
+            (!self.fallbacks.is_empty()).then(|| quote!(#private::Pass::finish(&mut #pass);));
         let settle = quote!(#private::Pass::settle(&mut #pass, #outcome, &#rules));
         let call = if self.stack.retries() {
             quote_spanned! {hygienic=>
@@ -187,7 +190,7 @@ impl<'a> Plan<'a> {
             #enter
             #define_slots
             #call
-            ::core::mem::drop(#pass);
+            #finish
             #conclusion
         }
     }

@@ -142,7 +142,7 @@ impl CallSite {
     }
 
     /// Starts a call on the instances of the present scope, or of the process registry.
-    pub fn enter(&'static self) -> Pass {
+    pub fn enter(&'static self) -> Pass<'static> {
         Pass::new(self.layers())
     }
 
@@ -150,7 +150,7 @@ impl CallSite {
     ///
     /// It runs a user's code, which shows the keys, and takes nothing before that has ended.
     #[track_caller]
-    pub fn enter_keyed(&'static self, keys: &[&dyn Display]) -> Pass {
+    pub fn enter_keyed(&'static self, keys: &[&dyn Display]) -> Pass<'static> {
         let mut layers = Layers::clone(&self.layers());
         let keyed = self.spec.layers.iter().filter(|layer| layer.keyed);
         for (layer, key) in keyed.zip(keys) {
@@ -167,7 +167,7 @@ impl CallSite {
         Pass::new(Handle::Own(layers))
     }
 
-    fn layers(&'static self) -> Handle {
+    fn layers(&'static self) -> Handle<'static> {
         if let Some(registry) = scope::current() {
             return Handle::Shared(registry.inner.layers_of(self));
         }
@@ -178,7 +178,7 @@ impl CallSite {
             Found { registry, epoch, layers: registry.find_layers(self.spec) }
         });
         if found.registry.epoch.load(Ordering::Acquire) == found.epoch {
-            Handle::Static(&found.layers)
+            Handle::Lent(&found.layers)
         } else {
             Handle::Shared(found.registry.layers_of(self))
         }

@@ -10,8 +10,8 @@ use std::{
 
 use tokio::task::JoinHandle;
 
-use super::Layers;
-use crate::{bulkhead::Permit, error::CallError, thread_pool_bulkhead::Job};
+use super::Pass;
+use crate::{error::CallError, thread_pool_bulkhead::Job};
 
 /// A body that [`Protect`](super::Protect) runs once a bulkhead slot is there.
 pub trait Body {
@@ -25,16 +25,15 @@ pub trait Body {
     #[doc(hidden)]
     fn poll_body(
         self: Pin<&mut Self>,
-        run: &mut Run<'_>,
+        run: &mut Run<'_, '_>,
         cx: &mut Context<'_>,
     ) -> Poll<Result<Self::Value, CallError<Self::Error>>>;
 }
 
 /// What a body finds when it runs.
 #[derive(Debug)]
-pub struct Run<'a> {
-    pub(super) layers: &'a Layers,
-    pub(super) slot: &'a mut Option<Permit>,
+pub struct Run<'a, 'l> {
+    pub(super) pass: &'a mut Pass<'l>,
 }
 
 pin_project_lite::pin_project! {
@@ -58,7 +57,7 @@ impl<F: Future<Output = Result<T, E>>, T, E> Body for Plain<F> {
     #[inline]
     fn poll_body(
         self: Pin<&mut Self>,
-        _run: &mut Run<'_>,
+        _run: &mut Run<'_, '_>,
         cx: &mut Context<'_>,
     ) -> Poll<Result<T, CallError<E>>> {
         self.project().future.poll(cx).map_err(CallError::Inner)
@@ -116,11 +115,11 @@ where
 
     fn poll_body(
         mut self: Pin<&mut Self>,
-        run: &mut Run<'_>,
+        run: &mut Run<'_, '_>,
         cx: &mut Context<'_>,
     ) -> Poll<Result<T, CallError<E>>> {
         let Ok(joined) = ready!(self.errand.poll(cx, |future| {
-            let slot = run.slot.take();
+            let slot = run.pass.take_slot();
             Ok::<_, Infallible>(tokio::spawn(crate::registry::in_present_scope(async move {
                 let _slot = slot;
                 future.await
@@ -159,11 +158,11 @@ where
 
     fn poll_body(
         mut self: Pin<&mut Self>,
-        run: &mut Run<'_>,
+        run: &mut Run<'_, '_>,
         cx: &mut Context<'_>,
     ) -> Poll<Result<T, CallError<E>>> {
         let answer = ready!(self.errand.poll(cx, |function| {
-            let pool = run.layers.thread_pool.as_ref();
+            let pool = run.pass.layers.thread_pool.as_ref();
             let pool = pool.expect("only a call site with a thread pool has a blocking body");
             pool.submit(function)
         }));

@@ -22,6 +22,20 @@ pub(crate) struct Layers {
 }
 
 impl Layers {
+    pub(super) const fn none() -> Self {
+        Self {
+            retry: None,
+            circuit_breaker: None,
+            rate_limiter: None,
+            permits: 1,
+            time_limiter: None,
+            bulkhead: None,
+            thread_pool: None,
+            deadline: false,
+            clock: Clock::system(),
+        }
+    }
+
     /// The layers of a stack that is in the fixed order.
     pub(super) fn of(order: &Order) -> Self {
         let Order { deadline, clock, .. } = order;
@@ -55,21 +69,21 @@ impl Layers {
     }
 }
 
-/// Layers that outlive a call: for ever, or for as long as the call holds them.
+/// Layers that outlive a call: because they are lent to it, or because it holds them.
 #[derive(Debug)]
-pub(crate) enum Handle {
-    Static(&'static Layers),
+pub(crate) enum Handle<'l> {
+    Lent(&'l Layers),
     Shared(Arc<Layers>),
     /// Made for this call alone, which has keys.
     Own(Layers),
 }
 
-impl Deref for Handle {
+impl Deref for Handle<'_> {
     type Target = Layers;
 
     fn deref(&self) -> &Layers {
         match self {
-            Handle::Static(layers) => layers,
+            Handle::Lent(layers) => layers,
             Handle::Shared(layers) => layers,
             Handle::Own(layers) => layers,
         }

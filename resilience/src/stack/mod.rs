@@ -35,11 +35,13 @@
 //! way a call comes. Annotated functions find the kinds of their errors by themselves, though, where a
 //! stack has to be told with [`Rules::kinds`](crate::Rules::kinds).
 
+mod admit;
 mod any_order;
 mod blocking;
 mod body;
 mod builder;
 mod fallback;
+mod gate;
 mod into_instance;
 mod layer;
 mod layers;

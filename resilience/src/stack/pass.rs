@@ -2,13 +2,16 @@ use std::{fmt, ops::ControlFlow, time::Duration};
 
 use super::{
     Handle, Layers, Protect,
+    admit::Admit,
     body::{Blocking, Detached, Plain},
+    gate::Gate,
 };
 use crate::{
-    Retry, Rules, TimeLimiter,
+    Rules,
     circuit_breaker::Admission,
-    context::{self, Context, Due, longest_wait},
+    context::{self, Due, longest_wait},
     error::{CallError, Error},
+    rate_limiter,
     retry::Progress,
 };
 
@@ -17,22 +20,23 @@ use crate::{
 /// Each attempt is [`admit`](Pass::admit), then [`protect`](Pass::protect), then
 /// [`settle`](Pass::settle); the caller loops for as long as `settle` says so. Dropping the pass at
 /// any point gives back what it holds.
-pub struct Pass {
-    layers: Handle,
-    progress: Option<Progress>,
+pub struct Pass<'l> {
+    pub(super) layers: Handle<'l>,
+    pub(super) progress: Option<Progress>,
     admission: Option<Admission>,
     /// Set while the protected body is being polled: if the pass is dropped then, the body panicked.
     /// `std::thread::panicking` would also be true for a healthy call beside a panicking one.
-    polling: bool,
+    pub(super) polling: bool,
     /// The deadline around the call, if there is one.
-    due: Option<Due>,
+    pub(super) due: Option<Due>,
     /// When the present attempt was let in; unset where no layer has asked for the time yet, so that
     /// a call whose layers are disabled reads no clock.
-    admitted_at: Option<u64>,
+    pub(super) admitted_at: Option<u64>,
+    pub(super) gate: Gate,
 }
 
-impl Pass {
-    pub(crate) fn new(layers: Handle) -> Self {
+impl<'l> Pass<'l> {
+    pub(crate) fn new(layers: Handle<'l>) -> Self {
         let due = context::due(&layers.clock);
         let progress = match &due {
             // Nothing will be called, so there is nothing to count.
@@ -42,38 +46,15 @@ impl Pass {
                 layers.retry.as_ref().and_then(|retry| retry.begin(deadline))
             }
         };
-        Self { layers, progress, admission: None, polling: false, due, admitted_at: None }
-    }
-
-    pub(super) fn layers(&self) -> &Layers {
-        &self.layers
-    }
-
-    pub(super) fn due(&self) -> Option<&Due> {
-        self.due.as_ref()
-    }
-
-    /// What calls further down are told while the body runs whose time limit ends at `limit`; `None`
-    /// where they are told nothing by this one.
-    pub(super) fn published(&self, limit: Option<u64>) -> Option<Context> {
-        let Layers { deadline, retry, time_limiter, clock, .. } = self.layers();
-        if !deadline {
-            return None;
+        Self {
+            layers,
+            progress,
+            admission: None,
+            polling: false,
+            due,
+            admitted_at: None,
+            gate: Gate::default(),
         }
-        let limit = limit.zip(time_limiter.as_ref().map(TimeLimiter::shared_name));
-        let total = self.progress.as_ref().and_then(Progress::end);
-        let total = total.zip(retry.as_ref().map(Retry::shared_name));
-        let (end, owner) = limit.into_iter().chain(total).min_by_key(|(end, _)| *end)?;
-        Some(Context::present().unwrap_or_default().until(end, clock, owner))
-    }
-
-    /// When the outer layers let the present attempt in: the inner ones begin at that very time.
-    pub(super) fn admitted_at(&self) -> u64 {
-        self.admitted_at.unwrap_or_else(|| self.layers.clock.now())
-    }
-
-    pub(super) fn set_polling(&mut self, polling: bool) {
-        self.polling = polling;
     }
 
     /// Whether no attempt can follow the one that comes now.
@@ -91,46 +72,56 @@ impl Pass {
     /// # Cancel safety
     ///
     /// Dropping the future returns a reservation of the rate limiter.
-    pub async fn admit(&mut self) -> Result<(), Error> {
+    #[inline]
+    pub fn admit(&mut self) -> Admit<'_, 'l> {
+        Admit::new(self)
+    }
+
+    /// Asks the outer layers; the ticket is that of a wait for the rate limiter.
+    pub(super) fn ask(&mut self) -> Result<Option<rate_limiter::Ticket>, Error> {
+        let layers = &*self.layers;
         self.admitted_at = None;
-        let (breaker, limiter) = (self.layers.acting_breaker(), self.layers.acting_limiter());
+        let (breaker, limiter) = (layers.acting_breaker(), layers.acting_limiter());
         if breaker.is_none() && limiter.is_none() && self.due.is_none() {
-            return Ok(());
+            self.open_gate();
+            return Ok(None);
         }
-        let now = self.layers.clock.now();
-        self.in_time(now)?;
-        let admission = breaker.map(|breaker| breaker.begin(now)).transpose()?;
-        self.admission = admission;
+        let now = layers.clock.now();
+        in_time(self.due.as_ref(), now)?;
+        if let Some(breaker) = breaker {
+            self.admission = Some(breaker.begin(now)?);
+        }
         self.admitted_at = Some(now);
-        if let Some(limiter) = limiter
-            && let Some(turn) =
-                limiter.begin(self.layers.permits, longest_wait(self.due(), now), now)?
-        {
-            turn.await?;
-            let now = self.layers.clock.now();
-            self.admitted_at = Some(now);
-            if let Err(over) = self.in_time(now) {
-                // Woken too late: the body does not start, so the callee is not to blame.
-                if let (Some(breaker), Some(admission)) =
-                    (&self.layers.circuit_breaker, self.admission.take())
-                {
-                    breaker.cancel(admission, now);
-                }
-                return Err(over);
+        let ticket = match limiter {
+            None => None,
+            Some(limiter) => {
+                limiter.begin(layers.permits, longest_wait(self.due.as_ref(), now), now)?
             }
+        };
+        if ticket.is_none() {
+            self.open_gate();
         }
+        Ok(ticket)
+    }
+
+    /// Goes on after a wait for the rate limiter.
+    pub(super) fn begin_turn(&mut self) -> Result<(), Error> {
+        let now = self.layers.clock.now();
+        self.admitted_at = Some(now);
+        in_time(self.due.as_ref(), now).inspect_err(|_| {
+            // Woken too late: the body does not start, so the callee is not to blame.
+            if let (Some(breaker), Some(admission)) =
+                (&self.layers.circuit_breaker, self.admission.take())
+            {
+                breaker.cancel(admission, now);
+            }
+        })?;
+        self.open_gate();
         Ok(())
     }
 
-    fn in_time(&self, now: u64) -> Result<(), Error> {
-        match &self.due {
-            Some(due) if due.is_over(now) => Err(due.exceeded().into()),
-            _ => Ok(()),
-        }
-    }
-
     /// Runs the body within the inner layers: time limit around bulkhead around body.
-    pub fn protect<F, T, E>(&mut self, body: F) -> Protect<'_, Plain<F>>
+    pub fn protect<F, T, E>(&mut self, body: F) -> Protect<'_, 'l, Plain<F>>
     where
         F: Future<Output = Result<T, E>>,
     {
@@ -138,7 +129,7 @@ impl Pass {
     }
 
     /// Like [`protect`](Pass::protect), for a body that runs on after a timeout.
-    pub fn protect_detached<F, T, E>(&mut self, body: F) -> Protect<'_, Detached<F, T, E>>
+    pub fn protect_detached<F, T, E>(&mut self, body: F) -> Protect<'_, 'l, Detached<F, T, E>>
     where
         F: Future<Output = Result<T, E>> + Send + 'static,
         T: Send + 'static,
@@ -148,7 +139,7 @@ impl Pass {
     }
 
     /// Like [`protect`](Pass::protect), for a blocking body that runs on the thread pool.
-    pub fn protect_blocking<F, T, E>(&mut self, body: F) -> Protect<'_, Blocking<F, T, E>>
+    pub fn protect_blocking<F, T, E>(&mut self, body: F) -> Protect<'_, 'l, Blocking<F, T, E>>
     where
         F: FnOnce() -> Result<T, E> + Send + 'static,
         T: Send + 'static,
@@ -159,11 +150,52 @@ impl Pass {
 
     /// Reports the outcome of an attempt: to the circuit breaker, then to retry, which decides
     /// whether the outcome stands or another attempt comes after a wait.
+    #[inline]
     pub fn settle<T, E>(
         &mut self,
         outcome: Result<T, CallError<E>>,
         rules: &Rules<T, E>,
     ) -> ControlFlow<Result<T, CallError<E>>, Duration> {
+        if outcome.is_ok() && rules.accept_all_results() {
+            self.succeed();
+            return ControlFlow::Break(outcome);
+        }
+        self.settle_by_rules(outcome, rules)
+    }
+
+    /// The same for a call that no other attempt may follow unless it `can_repeat`.
+    #[inline]
+    pub(super) fn settle_while<T, E>(
+        &mut self,
+        can_repeat: bool,
+        outcome: Result<T, CallError<E>>,
+        rules: &Rules<T, E>,
+    ) -> ControlFlow<Result<T, CallError<E>>, Duration> {
+        if can_repeat {
+            self.settle(outcome, rules)
+        } else {
+            self.settle(outcome, &(*rules).once())
+        }
+    }
+
+    /// Takes note of a success that needs no rule.
+    fn succeed(&mut self) {
+        let layers = &*self.layers;
+        if let (Some(breaker), Some(admission)) = (&layers.circuit_breaker, self.admission.take()) {
+            breaker.succeed(admission, || layers.clock.now());
+        }
+        if let (Some(retry), Some(progress)) = (&layers.retry, &self.progress) {
+            retry.after_success(progress);
+        }
+    }
+
+    fn settle_by_rules<T, E>(
+        &mut self,
+        outcome: Result<T, CallError<E>>,
+        rules: &Rules<T, E>,
+    ) -> ControlFlow<Result<T, CallError<E>>, Duration> {
+        // That of an attempt whose time was over, and whose body is gone by now.
+        self.free_slot();
         if let Some(breaker) = self.layers.circuit_breaker.as_ref()
             && self.admission.is_some()
         {
@@ -179,6 +211,15 @@ impl Pass {
         }
     }
 
+    /// Lets go of the layers, where they were the call's alone.
+    pub fn finish(&mut self) {
+        static NONE: Layers = Layers::none();
+        if !matches!(self.layers, Handle::Lent(_)) {
+            self.progress = None;
+            self.layers = Handle::Lent(&NONE);
+        }
+    }
+
     /// Waits before the next attempt; no layer's permit is held meanwhile.
     pub async fn back_off(&self, wait: Duration) {
         if let Some(retry) = &self.layers.retry {
@@ -187,8 +228,27 @@ impl Pass {
     }
 }
 
-impl Drop for Pass {
+fn in_time(due: Option<&Due>, now: u64) -> Result<(), Error> {
+    match due {
+        Some(due) if due.is_over(now) => Err(due.exceeded().into()),
+        _ => Ok(()),
+    }
+}
+
+impl Drop for Pass<'_> {
+    #[inline]
     fn drop(&mut self) {
+        self.free_slot();
+        if self.admission.is_some() {
+            self.abandon();
+        }
+    }
+}
+
+impl Pass<'_> {
+    /// Tells the breaker of a call that was dropped, or whose body panicked.
+    #[cold]
+    fn abandon(&mut self) {
         if let (Some(breaker), Some(admission)) =
             (&self.layers.circuit_breaker, self.admission.take())
         {
@@ -197,7 +257,7 @@ impl Drop for Pass {
     }
 }
 
-impl fmt::Debug for Pass {
+impl fmt::Debug for Pass<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pass").field("progress", &self.progress).finish_non_exhaustive()
     }

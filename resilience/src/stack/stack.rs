@@ -70,11 +70,11 @@ impl Stack {
     /// # Cancel safety
     ///
     /// Dropping the future gives back every permit; circuit breakers record nothing.
-    pub async fn call<T, E, F>(&self, operation: impl FnMut() -> F) -> Result<T, CallError<E>>
+    pub async fn call<T, E, F>(&self, mut operation: impl FnMut() -> F) -> Result<T, CallError<E>>
     where
         F: Future<Output = Result<T, E>>,
     {
-        self.call_by(&Rules::new(), operation).await
+        self.call_while(const { &Rules::new() }, |_last| operation(), || true).await
     }
 
     /// Like [`call`](Stack::call), with rules that say which outcomes count as failures and are
@@ -254,7 +254,7 @@ impl Stack {
         let Some(layers) = &self.fixed else {
             return AnyOrder::new(&self.order, rules, operation, can_repeat).await;
         };
-        let mut pass = Pass::new(Handle::Shared(Arc::clone(layers)));
+        let mut pass = Pass::new(Handle::Lent(layers));
         loop {
             let last = pass.is_last_attempt();
             let outcome = match pass.admit().await {
@@ -263,7 +263,7 @@ impl Stack {
                 Err(refused) => Err(CallError::Resilience(refused)),
             };
             // Not within the match: the outcome would be kept while the call waits.
-            let wait = match pass.settle(outcome, &rules.while_repeatable(can_repeat())) {
+            let wait = match pass.settle_while(can_repeat(), outcome, rules) {
                 ControlFlow::Break(result) => return result,
                 ControlFlow::Continue(wait) => wait,
             };

@@ -13,7 +13,7 @@ use crate::{
     error::{CallError, Error, TimedOut},
     rate_limiter,
     retry::Progress,
-    time_limiter::Countdown,
+    time_limiter::{Countdown, TimeLimit},
 };
 
 /// What a call holds of the layers that it has entered, the outermost first.
@@ -171,7 +171,7 @@ impl<'c> Levels<'c> {
         }
         let ends = self.order.layers.iter().zip(&self.held).rev().filter_map(|pair| match pair {
             (Layer::TimeLimiter(limiter), Held::Countdown(countdown)) => {
-                Some((countdown.end(), limiter.shared_name()))
+                Some((countdown.limit()?.end()?, limiter.shared_name()))
             }
             (Layer::Retry(retry), Held::Attempts(progress)) => {
                 Some((progress.end()?, retry.shared_name()))
@@ -203,7 +203,8 @@ impl<'c> Levels<'c> {
                 return None;
             };
             let over = countdown.as_mut().poll(&self.order.clock, cx).is_ready();
-            over.then(|| Cut { level, error: limiter.expire(countdown.limit()) })
+            let limit = countdown.limit().filter(|_| over)?;
+            Some(Cut { level, error: limiter.expire(limit) })
         });
         if expired.is_some() {
             return expired;
@@ -213,9 +214,10 @@ impl<'c> Levels<'c> {
             return None;
         }
         let due = self.due.as_ref()?;
-        let until_due = self
-            .until_due
-            .get_or_insert_with(|| Box::pin(Countdown::until(due.at(), self.order.clock.now())));
+        let until_due = self.until_due.get_or_insert_with(|| {
+            let limit = TimeLimit::until(due.at(), self.order.clock.now());
+            Box::pin(Countdown::new(Some(limit)))
+        });
         let over = until_due.as_mut().poll(&self.order.clock, cx).is_ready();
         let error = due.exceeded();
         over.then(|| self.cut_by_deadline(error))
@@ -230,16 +232,16 @@ impl<'c> Levels<'c> {
         if by_deadline.is_some() || !self.order.deadline {
             return by_deadline;
         }
-        let (level, limiter, countdown) = self.first_limit()?;
-        let over = countdown.end() <= self.order.clock.now();
-        over.then(|| Cut { level, error: limiter.expire(countdown.limit()) })
+        let (level, limiter, limit) = self.first_limit()?;
+        let over = limit.is_over(self.order.clock.now());
+        over.then(|| Cut { level, error: limiter.expire(limit) })
     }
 
     /// Whether the deadline around the call is over, and before any time limit of the call's own.
     pub(super) fn cut_by_due(&mut self) -> Option<Cut> {
         let due = self.due.as_ref()?;
         if !due.is_over(self.order.clock.now())
-            || self.first_limit().is_some_and(|(.., countdown)| countdown.end() <= due.at())
+            || self.first_limit().is_some_and(|(.., limit)| limit.is_over(due.at()))
         {
             return None;
         }
@@ -248,15 +250,15 @@ impl<'c> Levels<'c> {
     }
 
     /// The time limit that ends first, the inner one of two that end together.
-    fn first_limit(&self) -> Option<(usize, &TimeLimiter, &Countdown)> {
+    fn first_limit(&self) -> Option<(usize, &TimeLimiter, TimeLimit)> {
         let levels = self.order.layers.iter().zip(&self.held).enumerate().rev();
         let limits = levels.filter_map(|(level, (layer, held))| match (layer, held) {
             (Layer::TimeLimiter(limiter), Held::Countdown(countdown)) => {
-                Some((level, limiter, &**countdown))
+                Some((level, limiter, countdown.limit()?))
             }
             _ => None,
         });
-        limits.min_by_key(|(.., countdown)| countdown.end())
+        limits.min_by_key(|(.., limit)| limit.end())
     }
 
     /// The deadline around the call cuts what is innermost: all layers see the timeout.
@@ -294,14 +296,17 @@ impl<'c> Levels<'c> {
                 }
                 (Layer::TimeLimiter(limiter), Held::Countdown(countdown)) => {
                     // An error then tells most likely of that: calls further down know the time too.
-                    let is_timeout = outcome.is_err()
-                        && self.order.deadline
-                        && countdown.end() <= self.order.clock.now();
-                    if is_timeout {
-                        let timed_out = limiter.expire(countdown.limit());
-                        outcome = Err(CallError::Resilience(timed_out.into()));
-                    } else {
-                        limiter.end(outcome.is_ok());
+                    let over = countdown.limit().filter(|limit| {
+                        outcome.is_err()
+                            && self.order.deadline
+                            && limit.is_over(self.order.clock.now())
+                    });
+                    match over {
+                        Some(limit) => {
+                            let timed_out = limiter.expire(limit);
+                            outcome = Err(CallError::Resilience(timed_out.into()));
+                        }
+                        None => limiter.end(outcome.is_ok()),
                     }
                 }
                 _ => {}
@@ -339,17 +344,17 @@ fn begin(layer: &Layer, due: Option<&Due>, now: u64) -> Result<Held, Error> {
         }
         Layer::RateLimiter { limiter, permits } => {
             match limiter.begin(*permits, longest_wait(due, now), now)? {
-                Some(turn) => Held::Turn(Box::pin(turn)),
+                Some(ticket) => Held::Turn(Box::pin(limiter.wait(ticket))),
                 None => Held::Nothing,
             }
         }
-        Layer::TimeLimiter(limiter) => match limiter.begin(now) {
-            Some(countdown) => Held::Countdown(Box::pin(countdown)),
+        Layer::TimeLimiter(limiter) => match limiter.begin(Some(now)) {
+            Some(limit) => Held::Countdown(Box::pin(Countdown::new(Some(limit)))),
             None => Held::Nothing,
         },
-        Layer::Bulkhead(bulkhead) if bulkhead.is_enabled() => match bulkhead.begin(now)? {
-            bulkhead::Entry::Admitted(permit) => Held::Slot(permit),
-            bulkhead::Entry::Queued(wait) => Held::Queued(Box::pin(wait)),
+        Layer::Bulkhead(bulkhead) if bulkhead.is_enabled() => match bulkhead.begin(|| now)? {
+            bulkhead::Entry::Admitted(slot) => Held::Slot(slot.into_permit()),
+            bulkhead::Entry::Queued(queued) => Held::Queued(Box::pin(queued.wait())),
         },
         Layer::CircuitBreaker(_) | Layer::Bulkhead(_) => Held::Nothing,
     })
