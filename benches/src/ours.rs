@@ -31,6 +31,20 @@ pub fn breaker() -> CircuitBreaker {
     breaker_over(SlidingWindowType::CountBased, settings::WINDOW)
 }
 
+/// The same without the rule about slow calls.
+///
+/// # Panics
+///
+/// Never: the settings are in range.
+pub fn untimed_breaker() -> CircuitBreaker {
+    let config = CircuitBreakerConfig::builder()
+        .sliding_window_size(settings::WINDOW)
+        .failure_rate_threshold(f64::from(settings::FAILURE_RATE))
+        .slow_call_rate_enabled(false)
+        .build();
+    CircuitBreaker::new("bench", config.expect("in range"))
+}
+
 /// A breaker over a window of this kind and size.
 ///
 /// # Panics

@@ -2,8 +2,8 @@
 
 use resilience_bench::{
     Run,
-    body::{body, now, serve, service},
-    ours,
+    body::{body, serve, service},
+    now, ours,
     peers::tower_resilience,
     settings, versions,
 };
@@ -13,11 +13,11 @@ use tower::limit::ConcurrencyLimit;
 pub(super) fn rows(run: &mut Run) {
     let case = "bulkhead";
     let bulkhead = ours::bulkhead(settings::CONCURRENT);
-    run.row(case, ours::NAME, || now(bulkhead.call(body(1))));
+    run.row(case, ours::NAME, || now!(bulkhead.call(body(1))));
     let semaphore = Semaphore::new(settings::CONCURRENT as usize);
     let with_a_permit = || {
         let permit = semaphore.try_acquire();
-        permit.is_ok().then(|| now(body(1)))
+        permit.is_ok().then(|| now!(body(1)))
     };
     run.row(case, &format!("{} semaphore", versions::of("tokio")), with_a_permit);
     let mut peer = ConcurrencyLimit::new(service(), settings::CONCURRENT as usize);
@@ -29,12 +29,12 @@ pub(super) fn rows(run: &mut Run) {
     let case = "refused by a full bulkhead";
     let bulkhead = ours::bulkhead(1);
     let taken = bulkhead.try_acquire().expect("a free slot");
-    run.row(case, ours::NAME, || now(bulkhead.call(body(1))));
+    run.row(case, ours::NAME, || now!(bulkhead.call(body(1))));
     drop(taken);
     let semaphore = Semaphore::new(0);
     let with_a_permit = || {
         let permit = semaphore.try_acquire();
-        permit.is_ok().then(|| now(body(1)))
+        permit.is_ok().then(|| now!(body(1)))
     };
     run.row(case, &format!("{} semaphore", versions::of("tokio")), with_a_permit);
 }

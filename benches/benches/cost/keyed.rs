@@ -3,8 +3,8 @@
 use resilience::circuit_breaker;
 use resilience_bench::{
     Run,
-    body::{Answer, body, now},
-    ours,
+    body::{Answer, body},
+    now, ours,
 };
 
 pub(super) fn rows(run: &mut Run) {
@@ -14,9 +14,9 @@ pub(super) fn rows(run: &mut Run) {
 
     let case = "circuit breaker of a key";
     let by = format!("{}, look-up and call", ours::NAME);
-    run.row(case, &by, || now(shards.keyed(&7_u64).call(body(1))));
-    (0..1_000).for_each(|key| drop(now(of_a_shard(key))));
-    run.row(case, &format!("{}, attribute", ours::NAME), || now(of_a_shard(7)));
+    run.row(case, &by, || now!(shards.keyed(&7_u64).call(body(1))));
+    (0..1_000).for_each(|key| drop(now!(of_a_shard(key))));
+    run.row(case, &format!("{}, attribute", ours::NAME), || now!(of_a_shard(7)));
 }
 
 #[circuit_breaker(name = "bench-shard", key = shard)]

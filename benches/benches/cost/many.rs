@@ -2,7 +2,8 @@
 
 use resilience_bench::{
     Run,
-    body::{body, now, serve},
+    body::{body, serve},
+    now,
     ours::{self, Five},
     peers::{failsafe, recloser, tower_resilience},
     settings, versions,
@@ -11,19 +12,19 @@ use resilience_bench::{
 pub(super) fn rows(run: &mut Run) {
     let case = "1,000 circuit breakers in turn";
     let mut breakers = InTurn::new(ours::breaker);
-    run.row(case, ours::NAME, || now(breakers.next().call(body(1))));
+    run.row(case, ours::NAME, || now!(breakers.next().call(body(1))));
     let mut breakers = InTurn::new(recloser::breaker);
-    run.row(case, &versions::of("recloser"), || now(breakers.next().call(body(1))));
+    run.row(case, &versions::of("recloser"), || now!(breakers.next().call(body(1))));
     let mut breakers = InTurn::new(failsafe::breaker);
     run.row(case, &versions::of("failsafe"), || {
-        now(::failsafe::futures::CircuitBreaker::call(breakers.next(), body(1)))
+        now!(::failsafe::futures::CircuitBreaker::call(breakers.next(), body(1)))
     });
     let mut breakers = InTurn::new(|| tower_resilience::breaker(settings::WINDOW));
     run.row(case, &versions::of("tower-resilience"), || serve(breakers.next()));
 
     let case = "1,000 stacks of five in turn";
     let mut stacks = InTurn::new(|| Five::new().stack());
-    run.row(case, ours::NAME, || now(stacks.next().call(|| body(1))));
+    run.row(case, ours::NAME, || now!(stacks.next().call(|| body(1))));
     let mut stacks = InTurn::new(tower_resilience::stack);
     run.row(case, &versions::of("tower-resilience"), || serve(stacks.next()));
 }

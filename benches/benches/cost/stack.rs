@@ -6,7 +6,8 @@ use layered::Service as _;
 use resilience::{bulkhead, circuit_breaker, rate_limiter, retry, time_limiter, tower::StackLayer};
 use resilience_bench::{
     Run,
-    body::{Answer, body, now, serve, service},
+    body::{Answer, body, serve, service},
+    now,
     ours::{self, Five},
     peers::{hand_made::HandMade, seatbelt, tower_resilience},
     versions,
@@ -15,14 +16,14 @@ use tower::Layer;
 
 pub(super) fn rows(run: &mut Run) {
     let case = "stack of five";
-    run.row(case, &ours("attributes"), || now(annotated(1)));
+    run.row(case, &ours("attributes"), || now!(annotated(1)));
     let stack = Five::new().stack();
-    run.row(case, &ours("Stack"), || now(stack.call(|| body(1))));
+    run.row(case, &ours("Stack"), || now!(stack.call(|| body(1))));
     let mut layered = StackLayer::new(stack).layer(service());
     run.row(case, &ours("tower layer"), || serve(&mut layered));
     let by_hand = HandMade::new();
     let crates = "backon, recloser, governor and tokio by hand";
-    run.row(case, crates, || now(by_hand.call()));
+    run.row(case, crates, || now!(by_hand.call()));
     let mut peer = tower_resilience::stack();
     run.row(case, &versions::of("tower-resilience"), || serve(&mut peer));
 
@@ -30,16 +31,16 @@ pub(super) fn rows(run: &mut Run) {
     let Five { retry, breaker, time_limiter, .. } = Five::new();
     let stack = resilience::Stack::builder().retry(retry).circuit_breaker(breaker);
     let stack = stack.time_limiter(time_limiter).build();
-    run.row(case, &ours("Stack"), || now(stack.call(|| body(1))));
+    run.row(case, &ours("Stack"), || now!(stack.call(|| body(1))));
     let peer = seatbelt::stack(&seatbelt::context());
-    run.row(case, &versions::of("seatbelt"), || now(peer.execute(1)));
+    run.row(case, &versions::of("seatbelt"), || now!(peer.execute(1)));
 
     let Five { retry, breaker, limiter, bulkhead, .. } = Five::new();
     let stack = resilience::Stack::builder().retry(retry).circuit_breaker(breaker);
     let stack = stack.rate_limiter(limiter).bulkhead(bulkhead).build();
     let case = "stack of four, no time limiter";
-    run.row(case, &ours("Stack"), || now(stack.call(|| body(1))));
-    run.row(case, &ours("Stack, blocking"), || stack.call_blocking(|| now(body(1))));
+    run.row(case, &ours("Stack"), || now!(stack.call(|| body(1))));
+    run.row(case, &ours("Stack, blocking"), || stack.call_blocking(|| now!(body(1))));
 
     disabled(run);
     subscribed(run);
@@ -58,7 +59,7 @@ fn disabled(run: &mut Run) {
     five.time_limiter.set_enabled(false);
     five.bulkhead.set_enabled(false);
     let stack = five.stack();
-    run.row("stack of five, all disabled", &ours("Stack"), || now(stack.call(|| body(1))));
+    run.row("stack of five, all disabled", &ours("Stack"), || now!(stack.call(|| body(1))));
 }
 
 fn subscribed(run: &mut Run) {
@@ -71,7 +72,7 @@ fn subscribed(run: &mut Run) {
         five.time_limiter.events().subscribe(|_| ()),
         five.bulkhead.events().subscribe(|_| ()),
     );
-    run.row("stack of five, a subscriber at each", &ours("Stack"), || now(stack.call(|| body(1))));
+    run.row("stack of five, a subscriber at each", &ours("Stack"), || now!(stack.call(|| body(1))));
     drop(subscriptions);
 }
 
@@ -86,10 +87,10 @@ fn under_a_deadline(run: &mut Run) {
         .bulkhead(bulkhead)
         .deadline()
         .build();
-    run.row(case, &ours("Stack that sets one"), || now(stack.call(|| body(1))));
+    run.row(case, &ours("Stack that sets one"), || now!(stack.call(|| body(1))));
     let stack = Five::new().stack();
     run.row(case, &ours("Stack below `with_deadline`"), || {
-        now(resilience::with_deadline(Duration::from_mins(1), stack.call(|| body(1))))
+        now!(resilience::with_deadline(Duration::from_mins(1), stack.call(|| body(1))))
     });
 }
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 use resilience::circuit_breaker::SlidingWindowType;
 use resilience_bench::{
     Run,
-    body::{body, now, serve},
-    ours,
+    body::{body, serve},
+    now, ours,
     peers::tower_resilience,
     versions,
 };
@@ -20,7 +20,7 @@ pub(super) fn rows(run: &mut Run) {
     for size in [10, 100, 10_000] {
         let case = format!("window of {size} calls");
         let breaker = ours::breaker_over(SlidingWindowType::CountBased, size);
-        run.row(&case, ours::NAME, || now(breaker.call(body(1))));
+        run.row(&case, ours::NAME, || now!(breaker.call(body(1))));
         let mut service = tower_resilience::breaker(size);
         run.row(&case, &peer, || serve(&mut service));
     }
@@ -33,7 +33,7 @@ fn few_held(run: &mut Run, peer: &str) {
     let case = "window of time, some 100 calls held";
     run.row_in_batches(case, ours::NAME, 100, || {
         let breaker = ours::breaker_over(SlidingWindowType::TimeBased, WINDOW_SECONDS);
-        filled(100, move || now(breaker.call(body(1))))
+        filled(100, move || now!(breaker.call(body(1))))
     });
     run.row_in_batches(case, peer, 100, || {
         let mut service = tower_resilience::breaker_over_time(WINDOW);
@@ -52,7 +52,7 @@ fn many_held(run: &mut Run, peer: &str) {
         BATCH,
         anew_after_ten(breaker, |breaker| {
             let breaker = breaker.clone();
-            move || now(breaker.call(body(1)))
+            move || now!(breaker.call(body(1)))
         }),
     );
     let service = || tower_resilience::breaker_over_time(WINDOW);

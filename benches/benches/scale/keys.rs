@@ -3,10 +3,7 @@
 use std::time::{Duration, Instant};
 
 use resilience::{CircuitBreaker, Config, Resilience, config::Format};
-use resilience_bench::{
-    allocations::bytes_in_use,
-    body::{body, now},
-};
+use resilience_bench::{allocations::bytes_in_use, body::body, now};
 
 use super::report::Report;
 
@@ -46,7 +43,7 @@ pub(super) fn live(report: &mut Report) {
     report.tell("100,000 keyed breakers: making one", per_key(start.elapsed()));
     let made = bytes_per_key(before);
     report.tell("memory of one, not called yet", format!("{made} bytes"));
-    mixed().for_each(|key| drop(now(shards.keyed(&key).call(body(1)))));
+    mixed().for_each(|key| drop(now!(shards.keyed(&key).call(body(1)))));
     let called = bytes_per_key(before);
     report.expect(
         "memory of one that was called",
@@ -69,7 +66,7 @@ pub(super) fn more_than_fit(report: &mut Report) {
         let shards = shards(PLACES, idle);
         let start = Instant::now();
         let refused: usize = (0..ROUNDS)
-            .map(|_| mixed().filter(|key| now(shards.keyed(key).call(body(1))).is_err()).count())
+            .map(|_| mixed().filter(|key| now!(shards.keyed(key).call(body(1))).is_err()).count())
             .sum();
         let took = start.elapsed() / ROUNDS;
         let each = (bytes_in_use() - before) / i64::from(PLACES);

@@ -5,8 +5,8 @@ use std::time::Instant;
 use resilience::{Retry, RetryConfig, Stack};
 use resilience_bench::{
     allocations::{bytes_in_use, in_use},
-    body::{now, one_in_a_hundred_fails},
-    machine,
+    body::one_in_a_hundred_fails,
+    machine, now,
     ours::Five,
 };
 
@@ -19,7 +19,7 @@ pub(super) fn many_calls(report: &mut Report) {
     let _entered = runtime.enter();
     let stack = stack();
     let body = one_in_a_hundred_fails();
-    let calls = |many: u32| (0..many).filter(|_| now(stack.call(&body)).is_err()).count();
+    let calls = |many: u32| (0..many).filter(|_| now!(stack.call(&body)).is_err()).count();
 
     let mut failed = calls(MILLION);
     let (allocations, bytes, resident) = (in_use(), bytes_in_use(), machine::resident());

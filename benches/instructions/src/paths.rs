@@ -24,6 +24,8 @@ pub(crate) const PATHS: &[Path] = &[
     ("bare-body", bare_body),
     ("retry-first-success", retry_first_success),
     ("breaker-closed", breaker_closed),
+    ("breaker-untimed", breaker_untimed),
+    ("breaker-with-failures", breaker_with_failures),
     ("breaker-open", breaker_open),
     ("limiter-permitted", limiter_permitted),
     ("limiter-refused", limiter_refused),
@@ -130,6 +132,22 @@ fn retry_first_success() -> Call {
 
 fn breaker_closed() -> Call {
     let breaker = breaker();
+    Box::new(move || succeeds(breaker.call(body(1))))
+}
+
+fn breaker_untimed() -> Call {
+    let config = CircuitBreakerConfig::builder().slow_call_rate_enabled(false).build();
+    let breaker = CircuitBreaker::new("counted", config.expect("in range"));
+    Box::new(move || succeeds(breaker.call(body(1))))
+}
+
+/// Successes where a failure is in the window, as it mostly is.
+fn breaker_with_failures() -> Call {
+    let config =
+        CircuitBreakerConfig::builder().sliding_window_size(10_000).minimum_number_of_calls(10_000);
+    let breaker = CircuitBreaker::new("counted", config.build().expect("in range"));
+    (1..10_000).for_each(|_| succeeds(breaker.call(body(1))));
+    fails(breaker.call(std::future::ready(Err::<u64, _>("on purpose"))));
     Box::new(move || succeeds(breaker.call(body(1))))
 }
 

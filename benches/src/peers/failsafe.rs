@@ -10,10 +10,7 @@ use failsafe::{
     futures::CircuitBreaker,
 };
 
-use crate::{
-    body::{fails, now},
-    settings,
-};
+use crate::{body::fails, settings};
 
 /// A breaker over the last minute.
 pub fn breaker() -> StateMachine<SuccessRateOverTimeWindow<Constant>, ()> {
@@ -32,7 +29,7 @@ pub fn breaker() -> StateMachine<SuccessRateOverTimeWindow<Constant>, ()> {
 pub fn open() -> StateMachine<ConsecutiveFailures<Constant>, ()> {
     let policy = consecutive_failures(1, backoff::constant(settings::OPEN));
     let breaker = Config::new().failure_policy(policy).build();
-    drop(now(breaker.call(fails())));
+    drop(crate::now!(breaker.call(fails())));
     assert!(!breaker.is_call_permitted());
     breaker
 }
