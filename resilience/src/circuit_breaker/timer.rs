@@ -7,14 +7,13 @@ use std::{
     time::Duration,
 };
 
-use parking_lot::Mutex;
 use tokio::{
     runtime::{Handle, Id},
     sync::Notify,
 };
 
 use super::{instance::Shared, section::Section};
-use crate::Clock;
+use crate::{Clock, sync::plain::Mutex};
 
 /// The task that makes a change of state come at its time also when no call does.
 ///

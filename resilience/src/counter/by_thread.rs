@@ -10,9 +10,7 @@ use std::{
     sync::atomic::{AtomicU64 as StdAtomicU64, Ordering},
 };
 
-use parking_lot::Mutex;
-
-use crate::sync::atomic::AtomicU64;
+use crate::sync::{atomic::AtomicU64, plain::Mutex};
 
 /// How many threads have a block at a time; the others count in the counter itself. A bit for each.
 const BLOCKS: usize = 64;

@@ -1,12 +1,12 @@
 use std::collections::{HashMap, HashSet};
 
-use parking_lot::RwLock;
 use resilience_settings::{Value, canonical, check_name};
 
 use super::{Change, Inner, Resilience, instances::Managed};
 use crate::{
     config::{Config, Hints, Origin, Settings},
     retry::{RetryBudget, RetryBudgetConfig},
+    sync::plain::RwLock,
 };
 
 /// The retry budgets of a registry by the canonical form of their names.

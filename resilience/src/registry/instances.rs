@@ -6,7 +6,6 @@ use std::{
     },
 };
 
-use parking_lot::{RwLock, RwLockWriteGuard};
 use resilience_settings::{Pattern, Value};
 
 use super::in_force::InForce;
@@ -20,6 +19,7 @@ use crate::{
     keyed,
     rate_limiter::RateLimiterConfig,
     retry::RetryConfig,
+    sync::plain::{RwLock, RwLockWriteGuard},
     thread_pool_bulkhead::ThreadPoolBulkheadConfig,
     time_limiter::TimeLimiterConfig,
 };

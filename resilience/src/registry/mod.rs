@@ -38,7 +38,6 @@ use std::{
     },
 };
 
-use parking_lot::{Mutex, RwLock};
 use resilience_settings::{Pattern, Value, canonical, check_name};
 
 use self::{
@@ -55,6 +54,7 @@ use crate::{
     clock::Clock,
     config::{Config, ConfigError, Inline, Origin, Settings, instance_path},
     events::Events,
+    sync::plain::{Mutex, RwLock},
 };
 
 pub use change::{Change, Reload};

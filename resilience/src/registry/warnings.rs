@@ -1,12 +1,12 @@
 use std::collections::HashSet;
 
-use parking_lot::Mutex;
 use resilience_settings::Pattern;
 
 use super::{
     check::{Until, Warning},
     log,
 };
+use crate::sync::plain::Mutex;
 
 /// How many warnings of each sort a registry keeps: names may be made up at run time, by the
 /// thousand.

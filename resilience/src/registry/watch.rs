@@ -14,10 +14,12 @@ use notify::{
     Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _,
     event::{AccessKind, AccessMode, ModifyKind},
 };
-use parking_lot::{Condvar, Mutex};
 
 use super::{Inner, Resilience};
-use crate::config::{ConfigBuilder, ConfigError, Content, Problem};
+use crate::{
+    config::{ConfigBuilder, ConfigError, Content, Problem},
+    sync::plain::{Condvar, Mutex},
+};
 
 /// How long the files must be left alone before they are read.
 const DEBOUNCE: Duration = Duration::from_millis(200);
@@ -142,8 +144,8 @@ impl Signal {
     }
 
     fn wait(&self, time: Duration) -> Woken {
-        let mut state = self.state.lock();
-        self.bell.wait_while_for(&mut state, |state| !state.changed && !state.stopped, time);
+        let quiet = |state: &mut State| !state.changed && !state.stopped;
+        let mut state = self.bell.wait_while_for(self.state.lock(), time, quiet);
         if state.stopped {
             Woken::Stopped
         } else if std::mem::take(&mut state.changed) {

@@ -8,8 +8,6 @@
 
 use std::{hint, thread, time::Duration};
 
-use parking_lot::lock_api;
-
 use super::atomic::{AtomicBool, Ordering};
 
 /// What is behind the lock, and the lock.

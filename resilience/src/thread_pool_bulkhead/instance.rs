@@ -6,8 +6,6 @@ use std::{
     },
 };
 
-use parking_lot::{Condvar, Mutex, MutexGuard};
-
 use super::{
     config::ThreadPoolBulkheadConfig,
     engine::{Engine, Limits, Submission},
@@ -21,6 +19,7 @@ use crate::{
     bulkhead::{BulkheadEvent, BulkheadEventKind},
     events::Events,
     registry,
+    sync::plain::{Condvar, Mutex, MutexGuard},
 };
 
 /// Runs blocking functions on a bounded pool of threads.
@@ -99,7 +98,7 @@ impl ThreadPoolBulkhead {
                 finished: 0,
                 cancelled: 0,
             }),
-            wake: Condvar::new(),
+            wake: Condvar::default(),
         };
         Self { handle: Arc::new(Handle { shared: Arc::new(shared) }) }
     }

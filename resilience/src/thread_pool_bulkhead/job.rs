@@ -8,10 +8,8 @@ use std::{
     thread,
 };
 
-use parking_lot::Mutex;
-
 use super::instance::ThreadPoolBulkhead;
-use crate::BulkheadFull;
+use crate::{BulkheadFull, sync::plain::Mutex};
 
 /// What a thread of the pool runs.
 ///

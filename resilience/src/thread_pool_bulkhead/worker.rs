@@ -72,19 +72,20 @@ fn wait_for_task(shared: &Shared) -> Option<Box<dyn Task>> {
             return None;
         }
         if !state.engine.is_surplus() {
-            shared.wake.wait(&mut state);
+            state = shared.wake.wait(state);
             continue;
         }
         // A keep-alive beyond what the clock can count is without end.
         let Some(until) = idle_since.checked_add(state.config.keep_alive_duration()) else {
-            shared.wake.wait(&mut state);
+            state = shared.wake.wait(state);
             continue;
         };
-        if Instant::now() >= until {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
             state.engine.end_idle();
             return None;
         }
-        shared.wake.wait_until(&mut state, until);
+        state = shared.wake.wait_for(state, left);
     }
 }
 

@@ -5,11 +5,10 @@ use std::{
     task::Poll,
 };
 
-use parking_lot::Mutex as Lock;
 use tokio::{runtime::Handle, task::yield_now};
 
 use super::*;
-use crate::{ManualClock, events::Event, test_support::poll};
+use crate::{ManualClock, events::Event, sync::Mutex as Lock, test_support::poll};
 
 const SECOND: Duration = Duration::from_secs(1);
 

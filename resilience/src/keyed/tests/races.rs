@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, OnceLock};
 
-use parking_lot::Mutex;
 use resilience_settings::{Pattern, Value};
 
 use super::super::{KeySettings, Keys, Member, instance_of};
@@ -11,6 +10,7 @@ use crate::{
     aftermath::Aftermath,
     config::{Problem, Settings},
     registry::Managed,
+    sync::Mutex,
 };
 
 type Interruption = Box<dyn FnOnce(&Probe) + Send>;
