@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, fmt, sync::Arc};
 
-use parking_lot::Mutex;
+use crate::sync::plain::Mutex;
 
 /// How many names are kept for good.
 const MOST_KEPT: usize = 4_096;

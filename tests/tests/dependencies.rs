@@ -5,7 +5,7 @@
 mod tree;
 
 /// As many as there were when last counted. Fewer are welcome, and then here too.
-const MOST: usize = 52;
+const MOST: usize = 32;
 
 #[test]
 fn the_default_features_build_no_more_crates_than_before() {
