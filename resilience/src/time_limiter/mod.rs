@@ -5,6 +5,10 @@
 //! (a streaming body, say) needs a limit of its own. A body that blocks its thread cannot be cut
 //! short by anybody: run it in a [`ThreadPoolBulkhead`](crate::ThreadPoolBulkhead).
 //!
+//! The time counts from when the layers outside let the call in. Where none of them looks at the clock (it
+//! is the circuit breaker and the rate limiter that do) it counts from when the call first has to wait,
+//! for a slot or in its body: a call that is ready at once costs no look at the clock then.
+//!
 //! With `deadline` at the attribute, calls further down learn of the limit: see
 //! [`deadline`](crate::deadline). What a deadline from further up cuts short is no timeout of this
 //! limiter's: it counts nothing.
