@@ -25,7 +25,7 @@ use crate::{
     keyed::{KeySettings, Keys, Member},
     name::Name,
     sync::{
-        ShortMutex,
+        Apart, ShortMutex,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -65,7 +65,7 @@ struct Shared {
     events: Events<BulkheadEvent>,
     keys: Keys<Bulkhead>,
     enabled: AtomicBool,
-    state: ShortMutex<State>,
+    state: Apart<ShortMutex<State>>,
 }
 
 /// What the lock guards.
@@ -129,14 +129,14 @@ impl Bulkhead {
                 events,
                 keys,
                 enabled: AtomicBool::new(config.is_enabled()),
-                state: ShortMutex::new(State {
+                state: Apart(ShortMutex::new(State {
                     engine: Engine::new(config.max_concurrent_calls()),
                     config,
                     permitted: 0,
                     rejected: 0,
                     finished: 0,
                     cancelled: 0,
-                }),
+                })),
             }),
         }
     }

@@ -25,7 +25,7 @@ use crate::{
     keyed::{KeySettings, Keys, Member},
     name::Name,
     sync::{
-        ShortMutex,
+        Apart, ShortMutex,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -83,7 +83,7 @@ pub(super) struct Shared {
     pub(super) refusals: Refusals,
     /// Successes that a calm breaker has counted without the lock.
     calm_successes: ThreadCounter,
-    pub(super) guarded: ShortMutex<Guarded>,
+    pub(super) guarded: Apart<ShortMutex<Guarded>>,
     #[cfg(feature = "tracing")]
     told_of_unnamed: AtomicBool,
 }
@@ -150,11 +150,11 @@ impl CircuitBreaker {
             open_until: AtomicU64::new(0),
             refusals: Refusals::new(),
             calm_successes: counter,
-            guarded: ShortMutex::new(Guarded {
+            guarded: Apart(ShortMutex::new(Guarded {
                 engine,
                 timer: Timer::default(),
                 totals: Totals::default(),
-            }),
+            })),
             #[cfg(feature = "tracing")]
             told_of_unnamed: AtomicBool::new(false),
         };

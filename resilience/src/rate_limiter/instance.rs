@@ -21,7 +21,7 @@ use crate::{
     keyed::{KeySettings, Keys, Member},
     name::Name,
     sync::{
-        ShortMutex,
+        Apart, ShortMutex,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -65,7 +65,7 @@ struct Shared {
     enabled: AtomicBool,
     /// Tells those that wait to look up their turns: they were moved, or the limiter acts no more.
     moved: Arc<Notify>,
-    state: ShortMutex<State>,
+    state: Apart<ShortMutex<State>>,
 }
 
 /// What the lock guards.
@@ -141,7 +141,7 @@ impl RateLimiter {
                 keys,
                 enabled: AtomicBool::new(state.config.is_enabled()),
                 moved: Arc::default(),
-                state: ShortMutex::new(state),
+                state: Apart(ShortMutex::new(state)),
             }),
         }
     }

@@ -34,3 +34,18 @@ pub(crate) mod atomic {
     #[cfg(not(resilience_model))]
     pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 }
+
+/// Keeps what every call writes out of the cache lines of what every call only reads: another core would
+/// have to fetch both again.
+#[derive(Debug)]
+#[repr(align(64))]
+pub(crate) struct Apart<T>(pub(crate) T);
+
+impl<T> std::ops::Deref for Apart<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}

@@ -16,8 +16,8 @@ pub(crate) type Mutex<T> = lock_api::Mutex<Lock, T>;
 /// Keeps the lock until it is dropped.
 pub(crate) type MutexGuard<'a, T> = lock_api::MutexGuard<'a, Lock, T>;
 
-/// How often who waits looks again at first, each time after twice as long.
-const LOOKS: u32 = 6;
+/// How often who waits looks again at first.
+const LOOKS: u32 = 60;
 
 /// How often it gives its turn away after that, before it sleeps.
 const TURNS: u32 = 16;
@@ -50,7 +50,7 @@ impl Lock {
 
 fn pause(round: u32) {
     if round < LOOKS {
-        (0..1 << round).for_each(|_| hint::spin_loop());
+        hint::spin_loop();
     } else if round < LOOKS + TURNS {
         thread::yield_now();
     } else {
