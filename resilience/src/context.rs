@@ -68,7 +68,8 @@ impl Context {
 
     #[cold]
     fn read_present<R>(read: impl FnOnce(&Self) -> R) -> Option<R> {
-        PRESENT.with_borrow(|present| present.as_ref().map(read))
+        // Nothing is present to who runs while its thread takes down what it had.
+        PRESENT.try_with(|present| present.borrow().as_ref().map(read)).ok().flatten()
     }
 
     /// The deadline for a call that starts now and takes its time from `clock`.
@@ -101,7 +102,8 @@ impl Context {
         if !EVER.load(Ordering::Relaxed) {
             EVER.store(true, Ordering::Relaxed);
         }
-        Presence { before: PRESENT.replace(Some(self)), thread: PhantomData }
+        let before = PRESENT.try_with(|present| present.replace(Some(self)));
+        Presence { before: before.ok().flatten(), thread: PhantomData }
     }
 }
 
@@ -115,7 +117,10 @@ pub(crate) struct Presence {
 
 impl Drop for Presence {
     fn drop(&mut self) {
-        PRESENT.set(self.before.take());
+        let before = self.before.take();
+        // Bound, so that the context goes after the borrow.
+        let last = PRESENT.try_with(|present| present.replace(before));
+        drop(last);
     }
 }
 
@@ -327,5 +332,32 @@ mod tests {
         let panicked = std::panic::catch_unwind(panics);
         assert!(panicked.is_err());
         assert_eq!(deadline(), None);
+    }
+
+    #[test]
+    fn a_call_while_its_thread_takes_down_what_it_had_finds_nothing_present() {
+        struct Last;
+
+        impl Drop for Last {
+            fn drop(&mut self) {
+                assert_eq!(deadline(), None);
+                assert!(
+                    crate::Bulkhead::new("b", crate::BulkheadConfig::default())
+                        .call_blocking(|| Ok::<_, ()>(()))
+                        .is_ok()
+                );
+                Context::default().enter(|| ());
+            }
+        }
+
+        thread_local! {
+            static LAST: std::cell::Cell<Option<Last>> = const { std::cell::Cell::new(None) };
+        }
+
+        let ended = std::thread::spawn(|| {
+            LAST.set(Some(Last));
+            Context::default().enter(|| ());
+        });
+        ended.join().unwrap();
     }
 }

@@ -13,11 +13,28 @@ impl Wait {
     const NONE: Self = Self(u64::MAX);
 
     fn new(duration: Option<Duration>) -> Self {
-        duration.map_or(Self::NONE, |duration| Self(saturating_nanos(duration)))
+        // The longest is a nanosecond short of what stands for none.
+        duration.map_or(Self::NONE, |duration| Self(saturating_nanos(duration).min(u64::MAX - 1)))
     }
 
     fn get(self) -> Option<Duration> {
         (self != Self::NONE).then(|| Duration::from_nanos(self.0))
+    }
+}
+
+/// A duration in half the space, likewise.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Nanos(u64);
+
+impl Nanos {
+    fn get(self) -> Duration {
+        Duration::from_nanos(self.0)
+    }
+}
+
+impl fmt::Debug for Nanos {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.get().fmt(f)
     }
 }
 
@@ -56,7 +73,7 @@ pub struct BulkheadFull {
 #[non_exhaustive]
 pub struct TimedOut {
     instance: Name,
-    limit: Wait,
+    limit: Nanos,
     is_deadline: bool,
 }
 
@@ -103,18 +120,18 @@ impl BulkheadFull {
 
 impl TimedOut {
     pub(crate) fn new(instance: Name, limit: Duration) -> Self {
-        Self { instance, limit: Wait::new(Some(limit)), is_deadline: false }
+        Self { instance, limit: Nanos(saturating_nanos(limit)), is_deadline: false }
     }
 
     /// `owner` is the instance whose time was over, `had` what was left when the call started.
     pub(crate) fn of_deadline(owner: Name, had: Duration) -> Self {
-        Self { instance: owner, limit: Wait::new(Some(had)), is_deadline: true }
+        Self { instance: owner, limit: Nanos(saturating_nanos(had)), is_deadline: true }
     }
 
     /// The limit that the call exceeded: the time limiter's, or what was left until the deadline when
     /// the call started, which may be zero.
     pub fn limit(&self) -> Duration {
-        self.limit.get().unwrap_or(Duration::MAX)
+        self.limit.get()
     }
 
     /// Whether a [deadline](crate::deadline) around the call was exceeded rather than a time limit of

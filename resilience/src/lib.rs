@@ -20,6 +20,7 @@ mod clock;
 pub mod config;
 mod context;
 mod counter;
+mod entrance;
 mod error;
 pub mod events;
 pub mod keyed;

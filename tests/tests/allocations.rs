@@ -131,6 +131,30 @@ fn a_stack_of_five_allocates_nothing() {
     allocates_nothing(|| now(with_a_fallback.call(body)));
 }
 
+#[test]
+fn l04_layers_that_are_switched_off_allocate_nothing() {
+    let (retry, breaker) = (retrying(), breaker(SlidingWindowType::CountBased));
+    let (limiter, time_limiter, slots) = (limiter(Refill::Interval), time_limited(), slots());
+    retry.set_enabled(false);
+    breaker.set_enabled(false);
+    limiter.set_enabled(false);
+    time_limiter.set_enabled(false);
+    slots.set_enabled(false);
+    allocates_nothing(|| now(retry.call(body)));
+    allocates_nothing(|| now(breaker.call(body())));
+    allocates_nothing(|| now(limiter.call(body())));
+    allocates_nothing(|| now(time_limiter.call(body())));
+    allocates_nothing(|| now(slots.call(body())));
+    let stack = Stack::builder()
+        .retry(retry)
+        .circuit_breaker(breaker)
+        .rate_limiter(limiter)
+        .time_limiter(time_limiter)
+        .bulkhead(slots)
+        .build();
+    allocates_nothing(|| now(stack.call(body)));
+}
+
 /// A time limiter cannot cut a blocking call short: the other four.
 #[test]
 fn a_blocking_stack_allocates_nothing() {

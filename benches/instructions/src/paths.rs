@@ -11,7 +11,7 @@ use std::{
 
 use resilience::{
     Bulkhead, BulkheadConfig, CircuitBreaker, CircuitBreakerConfig, RateLimiter, RateLimiterConfig,
-    Retry, RetryConfig, Stack, TimeLimiter, TimeLimiterConfig, circuit_breaker::State,
+    Retry, RetryConfig, Stack, TimeLimiter, TimeLimiterConfig,
 };
 
 /// One call. What it needs was made before.
@@ -155,7 +155,7 @@ fn breaker_with_failures() -> Call {
 
 fn breaker_open() -> Call {
     let breaker = breaker();
-    breaker.transition_to(State::ForcedOpen).expect("always allowed");
+    breaker.transition_to_open_for(Duration::from_hours(24)).expect("from closed");
     Box::new(move || fails(breaker.call(body(1))))
 }
 

@@ -6,20 +6,20 @@ use std::{
 };
 
 use super::{
-    call::Call,
     config::BulkheadConfig,
     engine::{Engine, Withdrawn},
     event::{BulkheadEvent, BulkheadEventKind},
     metrics::BulkheadMetrics,
     permit::Permit,
     slot::Slot,
-    wait::{Place, Wait},
+    wait::{Place, Wait, WaitInTime},
 };
 use crate::{
-    BulkheadFull, CallError, Clock,
+    BulkheadFull, CallError, Clock, Error,
     aftermath::Aftermath,
     clock::saturating_nanos,
     context::{self, Due},
+    entrance::{Entered, Entrance, Inside},
     error::TimedOut,
     events::Events,
     keyed::{KeySettings, Keys, Member},
@@ -328,7 +328,7 @@ impl Bulkhead {
         &self,
         future: impl Future<Output = Result<T, E>>,
     ) -> impl Future<Output = Result<T, CallError<E>>> {
-        Call::new(self, future)
+        Inside::new(self, future)
     }
 
     /// The deadline around a call that starts now, where the bulkhead acts: one that is over ends it.
@@ -565,6 +565,25 @@ impl Bulkhead {
 
     fn full(&self) -> BulkheadFull {
         BulkheadFull::new(self.shared.label.clone())
+    }
+}
+
+impl Entrance for Bulkhead {
+    type Held<'b> = Slot<'b>;
+    type Wait = WaitInTime;
+    type Turn = Permit;
+
+    #[inline]
+    fn enter(&self) -> Result<Entered<Slot<'_>, WaitInTime>, Error> {
+        let due = self.due()?;
+        Ok(match self.begin(|| self.shared.clock.now())? {
+            Entry::Admitted(slot) => Entered::In(slot),
+            Entry::Queued(queued) => Entered::Waits(queued.wait().before(due)),
+        })
+    }
+
+    fn hold(&self, permit: Permit) -> Slot<'_> {
+        Slot::of(self, permit)
     }
 }
 

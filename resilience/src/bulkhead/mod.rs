@@ -15,7 +15,6 @@
 //! - Lowering the maximum does not block until enough calls have ended: it takes effect as they do.
 //! - [`Bulkhead::try_acquire`] never waits; [`Bulkhead::acquire`] does.
 
-mod call;
 mod config;
 // Decides which calls have a slot and which gets the next one.
 mod engine;

@@ -12,8 +12,8 @@ pub(crate) struct Slot<'b> {
 }
 
 impl<'b> Slot<'b> {
-    /// For a slot that the engine has counted.
-    pub(super) fn held(bulkhead: &'b Bulkhead) -> Self {
+    /// For a slot that the engine has counted, and that nobody else frees.
+    pub(crate) fn held(bulkhead: &'b Bulkhead) -> Self {
         Self { bulkhead: Some(bulkhead) }
     }
 
@@ -25,11 +25,6 @@ impl<'b> Slot<'b> {
     /// The slot that a permit of this bulkhead holds.
     pub(crate) fn of(bulkhead: &'b Bulkhead, permit: Permit) -> Self {
         Self { bulkhead: permit.into_bulkhead().map(|_| bulkhead) }
-    }
-
-    /// For a holder that has kept note of a slot by [`lend`](Self::lend).
-    pub(crate) fn lent(bulkhead: &'b Bulkhead) -> Self {
-        Self::held(bulkhead)
     }
 
     /// Leaves it to the caller to free the slot; whether there is one.

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{CircuitBreaker, in_flight::InFlight};
-use crate::{CallError, Rules};
+use crate::{CallError, Rules, entrance::POLLED_AGAIN};
 
 pin_project_lite::pin_project! {
     /// A call through a breaker, which is asked at the first poll.
@@ -16,7 +16,7 @@ pin_project_lite::pin_project! {
     pub(super) struct Call<'b, F, R> {
         // The future goes before its end is told.
         #[pin]
-        future: F,
+        future: Option<F>,
         breaker: &'b CircuitBreaker,
         // Rules, or what lends them.
         rules: R,
@@ -27,7 +27,7 @@ pin_project_lite::pin_project! {
 impl<'b, F, R> Call<'b, F, R> {
     #[inline]
     pub(super) fn new(breaker: &'b CircuitBreaker, rules: R, future: F) -> Self {
-        Self { future, breaker, rules, in_flight: None }
+        Self { future: Some(future), breaker, rules, in_flight: None }
     }
 }
 
@@ -40,30 +40,34 @@ where
 
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = self.project();
+        let mut this = self.project();
         let (breaker, rules): (_, &Rules<T, E>) = (*this.breaker, (*this.rules).borrow());
-        let call = match this.in_flight {
+        let future = this.future.as_mut().as_pin_mut().expect(POLLED_AGAIN);
+        // Here meanwhile, so that a panic of the future is told at once.
+        let mut call = match this.in_flight.take() {
             Some(call) => call,
             None => match breaker.begin_now() {
-                Ok(admission) => this.in_flight.insert(InFlight::new(breaker, admission)),
-                Err(refusal) => return Poll::Ready(Err(CallError::Resilience(refusal.into()))),
+                Ok(admission) => InFlight::new(breaker, admission),
+                Err(refusal) => {
+                    this.future.set(None);
+                    return Poll::Ready(Err(CallError::Resilience(refusal.into())));
+                }
             },
         };
         call.is_polling = true;
-        let poll = this.future.poll(cx);
+        let poll = future.poll(cx);
         call.is_polling = false;
-        let Poll::Ready(outcome) = poll else { return Poll::Pending };
+        let Poll::Ready(outcome) = poll else {
+            *this.in_flight = Some(call);
+            return Poll::Pending;
+        };
+        this.future.set(None);
         let outcome = outcome.map_err(CallError::Inner);
         if outcome.is_ok() && rules.accept_all_results() {
-            if let Some(call) = this.in_flight.take() {
-                call.succeed();
-            }
+            call.succeed();
         } else {
             // The rules are the user's and may panic: the call is in flight meanwhile.
-            let report = rules.report(&outcome, || breaker.config());
-            if let Some(call) = this.in_flight.take() {
-                call.end(report);
-            }
+            call.end(rules.report(&outcome, || breaker.config()));
         }
         Poll::Ready(outcome)
     }

@@ -33,6 +33,8 @@ pub(super) struct Engine {
     transitions: u64,
     /// When time alone will change the state; the end of time where it will not.
     timer: u64,
+    /// Whether a call has shown that the window exceeds no threshold of the present settings.
+    settled: bool,
     /// See [`is_calm`](Engine::is_calm).
     calm: bool,
     /// Whether state, stay, settings or calm are others than when it was last asked.
@@ -122,6 +124,7 @@ impl Engine {
             told: Exceeded::default(),
             transitions: 0,
             timer: u64::MAX,
+            settled: false,
             calm: false,
             changed: true,
             config,
@@ -266,13 +269,13 @@ impl Engine {
 
     /// Takes note of a success that is not slow, if it cannot change the state; else nothing is done.
     ///
-    /// It cannot where it pushes a call out of a full window, or where nothing in the window speaks
-    /// against the callee: neither rate gets higher then.
+    /// It cannot where no threshold is exceeded and it pushes a call out of a full window, or where
+    /// nothing in the window speaks against the callee: neither rate gets higher then.
     pub(super) fn succeed_quietly(&mut self, generation: u64, elapsed: u64, now: u64) -> bool {
         let counts = matches!(self.state(), State::Closed | State::MetricsOnly);
         let slow = elapsed > self.config.slow_beyond();
         let Some(window) = &mut self.tally.window else { return false };
-        if !counts || slow || generation != self.phase.generation() {
+        if !counts || slow || !self.settled || generation != self.phase.generation() {
             return false;
         }
         self.now = self.now.max(now);
@@ -412,6 +415,7 @@ impl Engine {
             }
             false
         };
+        self.settled = true;
         match (self.state(), self.config.failure_counting()) {
             (State::Closed, FailureCounting::Consecutive) if row_reached => {
                 self.enter_state(State::Open, self.now, None, effects);
@@ -420,7 +424,7 @@ impl Engine {
                 self.enter_state(State::Open, self.now, None, effects);
             }
             (State::MetricsOnly, FailureCounting::Rate) => {
-                self.tell_exceeded(effects);
+                self.settled = !self.tell_exceeded(effects);
             }
             (State::HalfOpen, _) => {
                 if let Some(to) = self.half_open_verdict() {
@@ -512,6 +516,7 @@ impl Engine {
 
     /// Takes note of what a change means for time and for those who follow the breaker.
     fn set_timer(&mut self) {
+        self.settled = false;
         self.timer = self.next_timer().unwrap_or(u64::MAX);
         self.look_for_calm();
         self.changed = true;

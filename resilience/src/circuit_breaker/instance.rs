@@ -432,8 +432,9 @@ impl CircuitBreaker {
     /// Takes note of a success.
     #[inline]
     pub(crate) fn succeed(&self, admission: Admission, now: impl Fn() -> u64) {
-        if !self.count_in_calm(admission, &now) {
-            self.succeed_by_lock(admission, now());
+        let mut read = None;
+        if !self.count_in_calm(admission, || *read.insert(now())) {
+            self.succeed_by_lock(admission, read.unwrap_or_else(now));
         }
     }
 
@@ -482,7 +483,7 @@ impl CircuitBreaker {
     /// It counts at the moment at which the word is read: a failure that comes between that and the
     /// counting comes after it.
     #[inline]
-    fn count_in_calm(&self, admission: Admission, now: impl Fn() -> u64) -> bool {
+    fn count_in_calm(&self, admission: Admission, now: impl FnOnce() -> u64) -> bool {
         let Shared { slow_beyond, calm_successes, events, .. } = &*self.shared;
         let word = self.shared.word();
         let is_calm = word.is_calm()

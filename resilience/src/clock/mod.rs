@@ -20,9 +20,9 @@ const NANOS_PER_SECOND: u64 = 1_000_000_000;
 ///
 /// The system clock is monotonic: it starts at the wall time of its first use and from then on
 /// follows [`std::time::Instant`], so setting the machine's clock changes nothing. With the feature
-/// `test-util` it follows tokio's clock, also when that is paused. With the feature `tsc` it follows
-/// the processor's counter of cycles, which takes half the time to read; not all machines keep it
-/// steady, so try it where you run.
+/// `test-util` it follows tokio's clock, also when that is paused. With the feature `tsc`, unless that
+/// one is on, it follows the processor's counter of cycles, which is faster to read on some machines and not
+/// steady on all: measure where you run.
 ///
 /// # Examples
 ///

@@ -71,3 +71,21 @@ fn monotonic() -> u64 {
     let now = Instant::now();
     saturating_nanos(now.saturating_duration_since(*FIRST.get_or_init(|| now)))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{thread, time::Duration};
+
+    use super::*;
+
+    #[test]
+    fn it_shows_the_wall_time_and_goes_on_as_time_does() {
+        let wall = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, saturating_nanos);
+        let before = now();
+        // Set once and then on its own: a little off, unless somebody sets the machine's clock meanwhile.
+        assert!(wall().abs_diff(before) < 10_000_000_000, "{before}");
+        thread::sleep(Duration::from_millis(20));
+        let passed = now() - before;
+        assert!((19_000_000..5_000_000_000).contains(&passed), "{passed}");
+    }
+}

@@ -69,7 +69,9 @@ impl GreedyEngine {
     /// Takes permissions that the bucket has, if nobody waits for them.
     pub(super) fn take(&mut self, permits: u32, now: u64) -> bool {
         let tick = self.observe(now);
-        let has_them = permits == 0 || self.queue.is_empty() && self.charge(permits, tick);
+        // More than the limit are never there, and what they cost might not fit.
+        let is_possible = permits <= self.limit && self.queue.is_empty();
+        let has_them = permits == 0 || is_possible && self.charge(permits, tick);
         if has_them && permits > 0 {
             self.planned = None;
         }
@@ -322,6 +324,12 @@ mod tests {
     fn a_request_larger_than_the_burst_can_never_succeed() {
         let refused = engine(5, SECOND).acquire(6, u64::MAX, 0);
         assert_eq!(refused, Decision::Refused { wait: None });
+        for permits in [2, 1_844_674_408, u32::MAX] {
+            let mut slow = engine(1, 10 * SECOND);
+            assert!(!slow.take(permits, 0));
+            assert_eq!(slow.acquire(permits, u64::MAX, 0), Decision::Refused { wait: None });
+            assert_eq!(slow.available(0), 1);
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::{
     event::{RateLimiterEvent, RateLimiterEventKind},
     line::Line,
     metrics::RateLimiterMetrics,
-    wait::{self, Wait},
+    wait::{self, Wait, WaitInTime},
 };
 use crate::{
     CallError, Clock, Error, RequestNotPermitted,
@@ -16,6 +16,7 @@ use crate::{
     clock::saturating_nanos,
     config::ConfigError,
     context::{self, Due, longest_wait},
+    entrance::{Entered, Entrance, Inside},
     error::TimedOut,
     events::Events,
     keyed::{KeySettings, Keys, Member},
@@ -441,17 +442,11 @@ impl RateLimiter {
     ///
     /// Dropping the future while it waits gives the reservation back; after that the permission is
     /// spent.
-    pub async fn call<T, E>(
+    pub fn call<T, E>(
         &self,
         future: impl Future<Output = Result<T, E>>,
-    ) -> Result<T, CallError<E>> {
-        let due = self.due().map_err(|over| CallError::Resilience(over.into()))?;
-        let now = self.shared.clock.now();
-        let turn = self.begin(1, longest_wait(due.as_ref(), now), now);
-        if let Some(ticket) = turn.map_err(|error| CallError::Resilience(error.into()))? {
-            self.wait(ticket).before(due).await.map_err(CallError::Resilience)?;
-        }
-        future.await.map_err(CallError::Inner)
+    ) -> impl Future<Output = Result<T, CallError<E>>> {
+        Inside::new(self, future)
     }
 
     fn acquire_for_call(&self) -> Result<(), Error> {
@@ -648,6 +643,24 @@ impl RateLimiter {
         state.cancelled += 1;
         waiter.give_back(&mut state.engine, now);
     }
+}
+
+impl Entrance for RateLimiter {
+    type Held<'l> = ();
+    type Wait = WaitInTime;
+    type Turn = ();
+
+    #[inline]
+    fn enter(&self) -> Result<Entered<(), WaitInTime>, Error> {
+        let due = self.due()?;
+        let now = self.shared.clock.now();
+        Ok(match self.begin(1, longest_wait(due.as_ref(), now), now)? {
+            None => Entered::In(()),
+            Some(ticket) => Entered::Waits(self.wait(ticket).before(due)),
+        })
+    }
+
+    fn hold(&self, (): ()) {}
 }
 
 impl Member for RateLimiter {

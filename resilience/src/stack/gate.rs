@@ -213,7 +213,7 @@ impl Pass<'_> {
     pub(super) fn take_slot(&mut self) -> Option<Permit> {
         let bulkhead = self.layers.bulkhead.as_ref().filter(|_| self.gate.has_slot)?;
         self.gate.has_slot = false;
-        Some(Slot::lent(bulkhead).into_permit())
+        Some(Slot::held(bulkhead).into_permit())
     }
 
     /// Ready once the time of an attempt that has to wait is over.

@@ -6,8 +6,8 @@
 //! thread is stopped while it holds one.
 //!
 //! Two locks are here. [`ShortMutex`] guards what every call changes; nobody else's code may run while
-//! it is held, no allocation but a rare one, no other lock but that of the events. [`Mutex`] guards the
-//! rest.
+//! it is held. What is told to listeners is made under it, for the sake of its order: only then does it
+//! take long. [`Mutex`] guards the rest.
 //!
 //! The flag is our own and not `loom`, because that one changes tokio too. Statics take the locks of
 //! [`plain`] also then: they outlive the run of a model. So do registry and thread pool, which no model

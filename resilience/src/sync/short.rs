@@ -68,7 +68,7 @@ unsafe impl lock_api::RawMutex for Lock {
     #[allow(clippy::declare_interior_mutable_const)] // what the trait wants of its implementations
     const INIT: Self = Self { taken: AtomicBool::new(false) };
 
-    type GuardMarker = lock_api::GuardSend;
+    type GuardMarker = lock_api::GuardNoSend;
 
     #[inline]
     fn lock(&self) {

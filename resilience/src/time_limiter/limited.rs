@@ -9,6 +9,7 @@ use std::{
 use super::{Countdown, TimeLimit, TimeLimiter};
 use crate::{
     context::{self, Due},
+    entrance::POLLED_AGAIN,
     error::{CallError, TimedOut},
 };
 
@@ -20,7 +21,7 @@ pin_project_lite::pin_project! {
     #[must_use = "futures do nothing unless awaited"]
     pub(crate) struct Limited<F, L> {
         #[pin]
-        call: F,
+        call: Option<F>,
         // The limiter, or what lends it.
         limiter: L,
         begun: bool,
@@ -34,7 +35,7 @@ pin_project_lite::pin_project! {
 impl<F, L: Borrow<TimeLimiter>> Limited<F, L> {
     #[inline]
     pub(crate) fn new(limiter: L, call: F) -> Self {
-        Self { call, limiter, begun: false, due: None, countdown: Countdown::new(None) }
+        Self { call: Some(call), limiter, begun: false, due: None, countdown: Countdown::new(None) }
     }
 
     /// The same under a deadline that was looked up already; a call that comes too late is not made.
@@ -48,7 +49,8 @@ impl<F, L: Borrow<TimeLimiter>> Limited<F, L> {
             None => (limiter.borrow().begin(None), None),
             Some(due) => bounds(limiter.borrow(), due)?,
         };
-        Ok(Self { call: call(), limiter, begun: true, due, countdown: Countdown::new(limit) })
+        let (call, countdown) = (Some(call()), Countdown::new(limit));
+        Ok(Self { call, limiter, begun: true, due, countdown })
     }
 
     #[inline]
@@ -96,13 +98,32 @@ where
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let polled = self.as_mut().poll_within(cx);
+        if polled.is_ready() {
+            // Before whoever polls has the answer: the call holds what it holds no longer than that.
+            self.project().call.set(None);
+        }
+        polled
+    }
+}
+
+impl<F, L, T, E> Limited<F, L>
+where
+    F: Future<Output = Result<T, E>>,
+    L: Borrow<TimeLimiter>,
+{
+    #[inline]
+    fn poll_within(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<T, CallError<E>>> {
         if !self.begun
             && let Err(over) = self.as_mut().begin()
         {
             return Poll::Ready(Err(CallError::Resilience(over.into())));
         }
-        let this = self.project();
-        let answer = this.call.poll(cx);
+        let mut this = self.project();
+        let answer = this.call.as_mut().as_pin_mut().expect(POLLED_AGAIN).poll(cx);
         if this.countdown.limit().is_none() {
             return answer.map_err(CallError::Inner);
         }

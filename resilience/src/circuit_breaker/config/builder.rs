@@ -18,8 +18,9 @@ typed_config! {
     slow_call_rate_threshold(percent: f64) = Value::Float(percent);
     /// Sets the duration beyond which a call is slow; 60 s by default.
     slow_call_duration_threshold(duration: Duration) = Value::Duration(duration);
-    /// Sets whether calls are timed, so that slow ones count; on by default. Without, a success of a breaker
-    /// that has seen nothing else lately reads no clock, and events and metrics know no duration of it.
+    /// Sets whether calls are timed, so that slow ones count; on by default. Without, no
+    /// call is slow, and a call by [`CircuitBreaker::call`](crate::CircuitBreaker::call) reads no clock while the last
+    /// calls all succeeded and nobody listens. In a stack the breaker spares the second of two looks.
     slow_call_rate_enabled(on: bool) = Value::Bool(on);
     /// Sets whether the window holds calls or seconds; calls by default.
     sliding_window_type(kind: SlidingWindowType) = Value::Word(kind.as_str().to_owned());

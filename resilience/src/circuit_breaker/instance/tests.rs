@@ -549,3 +549,70 @@ fn calls_of_a_calm_breaker_that_times_none_are_counted() {
     assert!(breaker.call_blocking(|| Err::<(), _>(())).is_err());
     assert_eq!((breaker.metrics().totals.failed, breaker.state()), (1, State::Open));
 }
+
+#[test]
+fn after_a_lower_threshold_the_next_success_shows_that_it_is_exceeded() {
+    for initial in [State::Closed, State::MetricsOnly] {
+        let config = |threshold| {
+            let config = CircuitBreakerConfig::builder()
+                .sliding_window_size(10)
+                .initial_state(initial)
+                .failure_rate_threshold(threshold);
+            config.build().unwrap()
+        };
+        let breaker = CircuitBreaker::new("b", config(60.0));
+        for ok in [false, true, false, true, false, true, false, true, false, true, true] {
+            let _ = breaker.call_blocking(|| if ok { Ok(()) } else { Err(()) });
+        }
+        drop(breaker.reconfigure(config(20.0)));
+        breaker.call_blocking(|| Ok::<_, ()>(())).unwrap();
+        let opens = initial == State::Closed;
+        assert_eq!(breaker.state() == State::Open, opens, "{initial}");
+        assert!(breaker.metrics().failure_rate >= 20.0);
+    }
+}
+
+#[test]
+fn a_call_holds_nothing_once_it_has_ended() {
+    struct Body {
+        _owned: Arc<()>,
+        end: Option<Result<(), ()>>,
+    }
+
+    impl std::future::Future for Body {
+        type Output = Result<(), ()>;
+
+        fn poll(
+            self: std::pin::Pin<&mut Self>,
+            _: &mut std::task::Context<'_>,
+        ) -> Poll<Self::Output> {
+            Poll::Ready(self.end.expect("a panic of the body"))
+        }
+    }
+
+    let owned = Arc::new(());
+    let body = |end| Body { _owned: Arc::clone(&owned), end };
+    let (breaker, _hand) = breaker(|config| config.sliding_window_size(10));
+    let mut call = pin!(breaker.call(body(Some(Ok(())))));
+    assert!(poll(call.as_mut()).is_ready());
+    assert_eq!(Arc::strong_count(&owned), 1);
+    assert!(catch_unwind(AssertUnwindSafe(|| poll(call.as_mut()))).is_err(), "it has ended");
+    let mut call = pin!(breaker.call(body(None)));
+    assert!(catch_unwind(AssertUnwindSafe(|| poll(call.as_mut()))).is_err());
+    assert_eq!(breaker.metrics().failed_calls, 1, "a panic is told at once");
+    breaker.transition_to(State::ForcedOpen).unwrap();
+    let mut refused = pin!(breaker.call(body(Some(Ok(())))));
+    let held = Arc::strong_count(&owned);
+    assert!(poll(refused.as_mut()).is_ready());
+    assert_eq!(Arc::strong_count(&owned), held - 1);
+
+    let bulkhead = crate::Bulkhead::new("b", crate::BulkheadConfig::default());
+    let mut call = pin!(bulkhead.call(body(None)));
+    assert!(catch_unwind(AssertUnwindSafe(|| poll(call.as_mut()))).is_err());
+    assert_eq!(bulkhead.available_concurrent_calls(), bulkhead.max_concurrent_calls());
+    let limiter = crate::TimeLimiter::new("t", crate::TimeLimiterConfig::default());
+    let held = Arc::strong_count(&owned);
+    let mut call = pin!(limiter.call(body(Some(Ok(())))));
+    assert!(poll(call.as_mut()).is_ready());
+    assert_eq!(Arc::strong_count(&owned), held);
+}
