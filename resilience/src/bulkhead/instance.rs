@@ -671,9 +671,9 @@ mod tests {
     use std::{pin::pin, task::Context, time::Duration};
 
     use super::*;
-    use crate::sync::Mutex;
     use crate::{
         ManualClock,
+        sync::Mutex,
         test_support::{Wakes, poll},
     };
 

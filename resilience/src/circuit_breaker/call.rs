@@ -63,12 +63,7 @@ where
         };
         this.future.set(None);
         let outcome = outcome.map_err(CallError::Inner);
-        if outcome.is_ok() && rules.accept_all_results() {
-            call.succeed();
-        } else {
-            // The rules are the user's and may panic: the call is in flight meanwhile.
-            call.end(rules.report(&outcome, || breaker.config()));
-        }
+        call.end(&outcome, rules);
         Poll::Ready(outcome)
     }
 }

@@ -1,6 +1,7 @@
 use std::mem::ManuallyDrop;
 
-use super::{Admission, CircuitBreaker, Report};
+use super::{Admission, CircuitBreaker};
+use crate::{CallError, Rules};
 
 /// A call that is being polled: says what its end was if nobody else does.
 pub(super) struct InFlight<'a> {
@@ -16,15 +17,18 @@ impl<'a> InFlight<'a> {
         Self { breaker, admission, is_polling: false }
     }
 
+    /// Takes note of how the call ended. The rules are the user's and may panic: the call is in flight
+    /// meanwhile.
     #[inline]
-    pub(super) fn succeed(self) {
-        let call = ManuallyDrop::new(self);
-        call.breaker.succeed(call.admission, || call.breaker.clock().now());
-    }
-
-    pub(super) fn end(self, report: Report) {
-        let call = ManuallyDrop::new(self);
-        call.breaker.end(call.admission, report, call.breaker.clock().now());
+    pub(super) fn end<T, E>(self, outcome: &Result<T, CallError<E>>, rules: &Rules<T, E>) {
+        if outcome.is_ok() && rules.accept_all_results() {
+            let call = ManuallyDrop::new(self);
+            call.breaker.succeed(call.admission, || call.breaker.clock().now());
+        } else {
+            let report = rules.report(outcome, || self.breaker.config());
+            let call = ManuallyDrop::new(self);
+            call.breaker.end(call.admission, report, call.breaker.clock().now());
+        }
     }
 }
 

@@ -332,11 +332,7 @@ impl CircuitBreaker {
         call.is_polling = true;
         let outcome = operation().map_err(CallError::Inner);
         call.is_polling = false;
-        if outcome.is_ok() && rules.accept_all_results() {
-            call.succeed();
-        } else {
-            call.end(rules.report(&outcome, || self.config()));
-        }
+        call.end(&outcome, rules);
         outcome
     }
 

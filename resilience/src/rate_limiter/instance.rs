@@ -758,10 +758,10 @@ mod tests {
     };
 
     use super::{super::Refill, *};
-    use crate::sync::Mutex;
     use crate::{
         ManualClock,
         events::Event,
+        sync::Mutex,
         test_support::{Wakes, poll},
     };
 

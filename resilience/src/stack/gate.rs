@@ -66,26 +66,21 @@ impl Pass<'_> {
     #[inline]
     pub(super) fn open_gate(&mut self) {
         let layers = &*self.layers;
-        let gate = &mut self.gate;
-        *gate = Gate::default();
+        self.gate = Gate::default();
         if self.due.is_some() || layers.deadline {
             return;
         }
         if let Some(limiter) = &layers.time_limiter {
-            gate.limit = limiter.begin(self.admitted_at);
-            gate.whose.limited = gate.limit.is_some();
+            self.gate.limit = limiter.begin(self.admitted_at);
+            self.gate.whose.limited = self.gate.limit.is_some();
         }
-        gate.has_slot = match &layers.bulkhead {
-            Some(bulkhead) if bulkhead.is_enabled() => {
-                let (clock, now) = (&layers.clock, self.admitted_at);
-                if !bulkhead.take_free(|| now.unwrap_or_else(|| clock.now())) {
-                    return;
-                }
-                true
+        if let Some(bulkhead) = layers.bulkhead.as_ref().filter(|bulkhead| bulkhead.is_enabled()) {
+            if !bulkhead.take_free(|| self.now()) {
+                return;
             }
-            _ => false,
-        };
-        gate.stage = Stage::Open;
+            self.gate.has_slot = true;
+        }
+        self.gate.stage = Stage::Open;
     }
 
     /// Ready once the body may run.
