@@ -37,6 +37,7 @@ mod sync;
 mod test_support;
 pub mod thread_pool_bulkhead;
 pub mod time_limiter;
+mod timing;
 #[cfg(feature = "tower")]
 pub mod tower;
 

@@ -7,6 +7,7 @@ use super::{
     CircuitBreakerMetrics, IllegalTransition, Outcome, Permit, Report, State, Totals,
     admission::Grant,
     call::Call,
+    durations::{Durations, Timings},
     engine::{Effects, Ending, Engine, Refusal},
     in_flight::InFlight,
     refusals::Refusals,
@@ -20,7 +21,6 @@ use crate::{
     CallError, CallNotPermitted, Clock, Facts, Rules,
     aftermath::Aftermath,
     clock::saturating_nanos,
-    counter::ThreadCounter,
     events::Events,
     keyed::{KeySettings, Keys, Member},
     name::Name,
@@ -81,8 +81,8 @@ pub(super) struct Shared {
     pub(super) open_until: AtomicU64,
     /// What it has refused without the lock.
     pub(super) refusals: Refusals,
-    /// Successes that a calm breaker has counted without the lock.
-    calm_successes: ThreadCounter,
+    /// Of these, the successful calls count towards the totals.
+    durations: Durations,
     pub(super) guarded: Apart<ShortMutex<Guarded>>,
     #[cfg(feature = "tracing")]
     told_of_unnamed: AtomicBool,
@@ -125,7 +125,8 @@ impl CircuitBreaker {
         clock: Clock,
     ) -> Self {
         let events = Events::new(config.event_consumer_buffer_size());
-        Self::make(name.into(), Arc::new(config), clock, events, Keys::none_yet())
+        let (config, keys, durations) = (Arc::new(config), Keys::none_yet(), Durations::new());
+        Self::make(name.into(), config, clock, events, keys, durations)
     }
 
     fn make(
@@ -134,10 +135,10 @@ impl CircuitBreaker {
         clock: Clock,
         events: Events<CircuitBreakerEvent>,
         keys: Keys<Self>,
+        durations: Durations,
     ) -> Self {
         let now = clock.now();
         let engine = Engine::new(config, now, Rng::new());
-        let counter = keys.counter();
         let shared = Shared {
             label: Name::kept(&name),
             name,
@@ -149,7 +150,7 @@ impl CircuitBreaker {
             slow_beyond: AtomicU64::new(0),
             open_until: AtomicU64::new(0),
             refusals: Refusals::new(),
-            calm_successes: counter,
+            durations,
             guarded: Apart(ShortMutex::new(Guarded {
                 engine,
                 timer: Timer::default(),
@@ -202,9 +203,13 @@ impl CircuitBreaker {
         let now = self.shared.clock.now();
         let mut guarded = self.shared.guarded.lock();
         guarded.collect(&self.shared.refusals);
-        let mut totals = guarded.totals;
-        totals.successful += self.shared.calm_successes.get();
+        let totals = Totals { successful: self.shared.durations.successful(), ..guarded.totals };
         CircuitBreakerMetrics::new(&guarded.engine.view(now), totals, now)
+    }
+
+    /// Tells how long calls took, those included of all instances that are this name by a key.
+    pub(crate) fn timings(&self) -> Timings {
+        self.shared.durations.timings(self.shared.clock.now())
     }
 
     pub(crate) fn clock(&self) -> &Clock {
@@ -439,10 +444,15 @@ impl CircuitBreaker {
             && !self.shared.events.is_observed()
         {
             let mut guarded = self.shared.guarded.lock();
-            let Guarded { engine, totals, .. } = &mut *guarded;
+            let engine = &mut guarded.engine;
             let elapsed = now.saturating_sub(admission.started);
             if engine.succeed_quietly(admission.generation, elapsed, now) {
-                totals.successful += 1;
+                let durations = &self.shared.durations;
+                if engine.config().is_timed() {
+                    durations.succeed(elapsed, now);
+                } else {
+                    durations.succeed_untimed();
+                }
                 let changed = engine.has_changed();
                 drop(guarded);
                 if changed {
@@ -467,7 +477,7 @@ impl CircuitBreaker {
         let open_for = open_for.map_or(0, saturating_nanos);
         let ending = Ending { outcome, elapsed, kinds, open_for };
         let mut section = self.section(now);
-        count(&mut section, outcome, ending.elapsed, kinds);
+        self.count(&mut section, outcome, ending.elapsed, kinds);
         let Guarded { engine, .. } = &mut *section.guarded;
         let (generation, slot) = (admission.generation, admission.grant.slot());
         engine.exit(generation, slot, ending, &mut section.effects);
@@ -480,20 +490,27 @@ impl CircuitBreaker {
     /// counting comes after it.
     #[inline]
     fn count_in_calm(&self, admission: Admission, now: impl FnOnce() -> u64) -> bool {
-        let Shared { slow_beyond, calm_successes, events, .. } = &*self.shared;
+        let Shared { slow_beyond, durations, events, .. } = &*self.shared;
         let word = self.shared.word();
         let is_calm = word.is_calm()
             && !matches!(admission.grant, Grant::Uncounted)
             && word.generation() == admission.generation
-            && !events.is_observed()
-            && match slow_beyond.load(Ordering::Relaxed) {
-                u64::MAX => true,
-                limit => now().saturating_sub(admission.started) <= limit,
-            };
-        if is_calm {
-            calm_successes.increment();
+            && !events.is_observed();
+        if !is_calm {
+            return false;
         }
-        is_calm
+        match slow_beyond.load(Ordering::Relaxed) {
+            u64::MAX => durations.succeed_untimed(),
+            limit => {
+                let now = now();
+                let elapsed = now.saturating_sub(admission.started);
+                if elapsed > limit {
+                    return false;
+                }
+                durations.succeed(elapsed, now);
+            }
+        }
+        true
     }
 
     /// Takes note of a call that was dropped before it ended.
@@ -516,6 +533,31 @@ impl CircuitBreaker {
         } else {
             self.cancel(admission, now);
         }
+    }
+
+    /// Adds the end of a call to the totals and tells listeners of it.
+    fn count(
+        &self,
+        section: &mut Section<'_>,
+        outcome: Outcome,
+        elapsed: u64,
+        kinds: &'static [&'static str],
+    ) {
+        let Guarded { engine, totals, .. } = &mut *section.guarded;
+        let measured = engine.config().is_timed().then_some(elapsed);
+        self.shared.durations.end(outcome, measured, section.now);
+        totals.failed += u64::from(outcome == Outcome::Failure);
+        totals.ignored += u64::from(outcome == Outcome::Ignored);
+        let is_slow = elapsed > engine.config().slow_beyond();
+        totals.slow += u64::from(is_slow && outcome != Outcome::Ignored);
+        section.tell(|| {
+            let elapsed = Duration::from_nanos(elapsed);
+            match outcome {
+                Outcome::Success => CircuitBreakerEventKind::Success { elapsed },
+                Outcome::Failure => CircuitBreakerEventKind::Error { elapsed, kinds },
+                Outcome::Ignored => CircuitBreakerEventKind::IgnoredError { elapsed, kinds },
+            }
+        });
     }
 
     fn refused(&self, section: &mut Section<'_>, refusal: Refusal) -> CallNotPermitted {
@@ -593,7 +635,7 @@ impl CircuitBreaker {
         let mut section = self.section(now);
         let outcome = classify(section.guarded.engine.config());
         if section.guarded.engine.state().tells_calls() {
-            count(&mut section, outcome, elapsed, kinds);
+            self.count(&mut section, outcome, elapsed, kinds);
         }
         let ending = Ending { outcome, elapsed, kinds, open_for: 0 };
         let Section { guarded, effects, .. } = &mut section;
@@ -722,8 +764,9 @@ impl Member for CircuitBreaker {
     }
 
     fn member(&self, config: Arc<CircuitBreakerConfig>, key: Option<Arc<str>>) -> Self {
-        let Shared { name, clock, events, .. } = &*self.shared;
-        Self::make(Arc::clone(name), config, clock.clone(), events.of_key(key), Keys::Member)
+        let Shared { name, clock, events, durations, .. } = &*self.shared;
+        let (events, durations) = (events.of_key(key), durations.of_key());
+        Self::make(Arc::clone(name), config, clock.clone(), events, Keys::Member, durations)
     }
 
     fn adopt(&self, config: Arc<CircuitBreakerConfig>) {
@@ -737,31 +780,6 @@ impl Member for CircuitBreaker {
     fn is_at_rest(&self, now: u64) -> bool {
         self.shared.guarded.lock().engine.is_at_rest(now)
     }
-}
-
-/// Adds the end of a call to the totals and tells listeners of it.
-fn count(
-    section: &mut Section<'_>,
-    outcome: Outcome,
-    elapsed: u64,
-    kinds: &'static [&'static str],
-) {
-    let guarded = &mut *section.guarded;
-    match outcome {
-        Outcome::Success => guarded.totals.successful += 1,
-        Outcome::Failure => guarded.totals.failed += 1,
-        Outcome::Ignored => guarded.totals.ignored += 1,
-    }
-    let is_slow = elapsed > guarded.engine.config().slow_beyond();
-    guarded.totals.slow += u64::from(is_slow && outcome != Outcome::Ignored);
-    section.tell(|| {
-        let elapsed = Duration::from_nanos(elapsed);
-        match outcome {
-            Outcome::Success => CircuitBreakerEventKind::Success { elapsed },
-            Outcome::Failure => CircuitBreakerEventKind::Error { elapsed, kinds },
-            Outcome::Ignored => CircuitBreakerEventKind::IgnoredError { elapsed, kinds },
-        }
-    });
 }
 
 impl fmt::Debug for CircuitBreaker {

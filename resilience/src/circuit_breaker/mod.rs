@@ -58,6 +58,7 @@
 mod admission;
 mod call;
 mod config;
+mod durations;
 // Decides whether a call may pass, and what its end means for the state.
 mod engine;
 mod event;
@@ -92,4 +93,5 @@ pub use report::Outcome;
 pub use state::{IllegalTransition, State, UnknownState};
 
 pub(crate) use admission::Admission;
+pub(crate) use durations::Timings;
 pub(crate) use report::{Answers, Report};

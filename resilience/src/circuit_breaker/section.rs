@@ -23,7 +23,7 @@ pub(super) struct Section<'a> {
     /// How many of the effects are queued.
     queued: usize,
     has_news: bool,
-    now: u64,
+    pub(super) now: u64,
 }
 
 impl<'a> Section<'a> {

@@ -1,7 +1,9 @@
 //! Numbers that only grow, for what is counted without a lock.
 
+mod blocks;
 mod by_thread;
 
+pub(crate) use blocks::{Place, add_alone};
 pub(crate) use by_thread::ThreadCounter;
 
 use crate::sync::atomic::{AtomicU64, Ordering};

@@ -5,7 +5,8 @@
 //! call holds of each. Only the body is pinned here, as it is, so the call is `Send` when the body is.
 
 mod levels;
-#[cfg(test)]
+// Without the feature, instances would not follow the tests' paused clock.
+#[cfg(all(test, feature = "test-util"))]
 mod tests;
 
 use std::{

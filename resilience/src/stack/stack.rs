@@ -44,7 +44,7 @@ impl Stack {
     }
 
     /// The same stack off the fast path, whose behaviour must not differ.
-    #[cfg(test)]
+    #[cfg(all(test, feature = "test-util"))]
     pub(super) fn off_the_fast_path(mut self) -> Self {
         self.fixed = None;
         self

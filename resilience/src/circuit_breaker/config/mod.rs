@@ -295,6 +295,11 @@ impl CircuitBreakerConfig {
         self.slow_call_rate_enabled
     }
 
+    /// Whether anybody asks how long calls take.
+    pub(super) fn is_timed(&self) -> bool {
+        self.slow_beyond() != u64::MAX
+    }
+
     /// Beyond how many nanoseconds a call counts as slow; never without the rule.
     pub(super) fn slow_beyond(&self) -> u64 {
         if self.slow_call_rate_enabled { self.slow_call_nanos } else { u64::MAX }
