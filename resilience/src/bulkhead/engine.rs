@@ -38,8 +38,18 @@ impl<W> Engine<W> {
     }
 
     pub(super) fn available(&self) -> u32 {
-        let free = u64::from(self.max).saturating_sub(self.held + self.untied);
+        let free = u64::from(self.max).saturating_sub(self.taken());
         u32::try_from(free).unwrap_or(u32::MAX)
+    }
+
+    /// How many slots are taken, with and without a guard.
+    pub(super) fn taken(&self) -> u64 {
+        self.held + self.untied
+    }
+
+    /// Takes over how many are taken, after guards alone took and freed some.
+    pub(super) fn set_taken(&mut self, taken: u64) {
+        self.held = taken.saturating_sub(self.untied);
     }
 
     pub(super) fn waiting(&self) -> u64 {
@@ -48,7 +58,7 @@ impl<W> Engine<W> {
 
     /// Whether no call has a slot or waits for one.
     pub(super) fn is_idle(&self) -> bool {
-        self.held == 0 && self.untied == 0 && self.queue.is_empty()
+        self.taken() == 0 && self.queue.is_empty()
     }
 
     /// Takes a slot for a guard.

@@ -12,6 +12,7 @@ use super::{
     metrics::BulkheadMetrics,
     permit::Permit,
     slot::Slot,
+    slots::{Answer, Slots},
     wait::{Place, Wait, WaitInTime},
 };
 use crate::{
@@ -24,10 +25,7 @@ use crate::{
     events::Events,
     keyed::{KeySettings, Keys, Member},
     name::Name,
-    sync::{
-        Apart, ShortMutex,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 /// Limits how many calls run at once.
@@ -65,18 +63,7 @@ struct Shared {
     events: Events<BulkheadEvent>,
     keys: Keys<Bulkhead>,
     enabled: AtomicBool,
-    state: Apart<ShortMutex<State>>,
-}
-
-/// What the lock guards.
-struct State {
-    /// A waiting call has no waker until its first poll.
-    engine: Engine<Option<Waker>>,
-    config: Arc<BulkheadConfig>,
-    permitted: u64,
-    rejected: u64,
-    finished: u64,
-    cancelled: u64,
+    slots: Slots,
 }
 
 /// What became of a call that asked for a slot.
@@ -121,6 +108,7 @@ impl Bulkhead {
         events: Events<BulkheadEvent>,
         keys: Keys<Self>,
     ) -> Self {
+        let by_word = matches!(keys, Keys::Parent(_));
         Self {
             shared: Arc::new(Shared {
                 label: Name::kept(&name),
@@ -129,14 +117,7 @@ impl Bulkhead {
                 events,
                 keys,
                 enabled: AtomicBool::new(config.is_enabled()),
-                state: Apart(ShortMutex::new(State {
-                    engine: Engine::new(config.max_concurrent_calls()),
-                    config,
-                    permitted: 0,
-                    rejected: 0,
-                    finished: 0,
-                    cancelled: 0,
-                })),
+                slots: Slots::new(config, by_word),
             }),
         }
     }
@@ -153,7 +134,7 @@ impl Bulkhead {
 
     /// Returns the settings in force.
     pub fn config(&self) -> Arc<BulkheadConfig> {
-        Arc::clone(&self.shared.state.lock().config)
+        Arc::clone(&self.shared.slots.lock().config)
     }
 
     /// Returns the events of the instance: `CALL_PERMITTED`, `CALL_REJECTED`, `CALL_FINISHED`.
@@ -163,31 +144,31 @@ impl Bulkhead {
 
     /// Tells what the bulkhead looks like now.
     pub fn metrics(&self) -> BulkheadMetrics {
-        let state = self.shared.state.lock();
+        let state = self.shared.slots.lock();
         BulkheadMetrics {
             available_concurrent_calls: state.engine.available().into(),
             max_concurrent_calls: state.engine.max().into(),
             waiting: state.engine.waiting(),
-            permitted: state.permitted,
-            rejected: state.rejected,
-            finished: state.finished,
+            permitted: state.permitted(),
+            rejected: state.rejected(),
+            finished: state.finished(),
             cancelled: state.cancelled,
         }
     }
 
     /// Returns how many calls could start now.
     pub fn available_concurrent_calls(&self) -> u32 {
-        self.shared.state.lock().engine.available()
+        self.shared.slots.lock().engine.available()
     }
 
     /// Returns how many calls run at once at most.
     pub fn max_concurrent_calls(&self) -> u32 {
-        self.shared.state.lock().engine.max()
+        self.shared.slots.lock().engine.max()
     }
 
     /// Returns how many calls wait for a slot.
     pub fn waiting(&self) -> u64 {
-        self.shared.state.lock().engine.waiting()
+        self.shared.slots.lock().engine.waiting()
     }
 
     /// Takes a slot that is free now; never waits and never overtakes those that do.
@@ -196,10 +177,12 @@ impl Bulkhead {
     ///
     /// [`BulkheadFull`] when no slot is free.
     pub fn try_acquire(&self) -> Result<Permit, BulkheadFull> {
-        if !self.is_enabled() {
-            return Ok(Permit::unlimited());
-        }
-        if self.take(Engine::enter) { Ok(Permit::held(self.clone())) } else { Err(self.full()) }
+        let is_taken = match self.ask_quickly() {
+            Answer::Unknown if !self.is_enabled() => return Ok(Permit::unlimited()),
+            Answer::Unknown => self.take(Engine::enter),
+            answer => answer == Answer::Taken,
+        };
+        if is_taken { Ok(Permit::held(self.clone())) } else { Err(self.full()) }
     }
 
     /// Takes a slot, waiting for one up to `max_wait_duration`.
@@ -367,7 +350,7 @@ impl Bulkhead {
     /// running calls end. The [keyed](crate::keyed) instances of the name follow.
     pub fn change_max_concurrent_calls(&self, max_concurrent_calls: u32) {
         let granted = {
-            let mut state = self.shared.state.lock();
+            let mut state = self.shared.slots.lock();
             state.config = Arc::new(state.config.with_max_concurrent_calls(max_concurrent_calls));
             state.engine.set_max(max_concurrent_calls)
         };
@@ -407,7 +390,10 @@ impl Bulkhead {
     /// Whoever takes one calls [`leave`](Self::leave).
     #[inline]
     pub(crate) fn take_free(&self, now: impl FnOnce() -> u64) -> bool {
-        let mut state = self.shared.state.lock();
+        if !self.shared.events.is_observed() && self.shared.slots.take_quickly() {
+            return true;
+        }
+        let mut state = self.shared.slots.lock();
         let taken = self.is_enabled() && state.engine.enter();
         if taken {
             state.permitted += 1;
@@ -422,12 +408,17 @@ impl Bulkhead {
     /// Asks for a slot. The time is asked for where a wait or an event needs it.
     #[inline]
     pub(crate) fn begin(&self, now: impl FnOnce() -> u64) -> Result<Entry<'_>, BulkheadFull> {
-        if !self.is_enabled() {
-            return Ok(Entry::Admitted(Slot::unlimited()));
+        match self.ask_quickly() {
+            Answer::Taken => Ok(Entry::Admitted(Slot::held(self))),
+            Answer::Refused => Err(self.full()),
+            Answer::Unknown => self.begin_by_lock(now),
         }
-        let mut state = self.shared.state.lock();
+    }
+
+    fn begin_by_lock(&self, now: impl FnOnce() -> u64) -> Result<Entry<'_>, BulkheadFull> {
+        let mut state = self.shared.slots.lock();
         if !self.is_enabled() {
-            // Disabled since the look outside of the lock: nobody would let it out of the queue.
+            // Looked at under the lock: nobody would let it out of the queue.
             return Ok(Entry::Admitted(Slot::unlimited()));
         }
         let admitted = state.engine.enter();
@@ -471,7 +462,7 @@ impl Bulkhead {
 
     fn put_config(&self, edit: impl FnOnce(&BulkheadConfig) -> Arc<BulkheadConfig>) -> Aftermath {
         let granted = {
-            let mut state = self.shared.state.lock();
+            let mut state = self.shared.slots.lock();
             let config = edit(&state.config);
             self.shared.events.set_capacity(config.event_consumer_buffer_size());
             self.shared.enabled.store(config.is_enabled(), Ordering::Relaxed);
@@ -485,8 +476,18 @@ impl Bulkhead {
         Aftermath::new(move || wake(granted))
     }
 
+    /// Asks for a slot where that needs neither the lock nor to be told.
+    #[inline]
+    fn ask_quickly(&self) -> Answer {
+        if self.shared.events.is_observed() {
+            Answer::Unknown
+        } else {
+            self.shared.slots.ask_quickly()
+        }
+    }
+
     fn take(&self, enter: fn(&mut Engine<Option<Waker>>) -> bool) -> bool {
-        let mut state = self.shared.state.lock();
+        let mut state = self.shared.slots.lock();
         let admitted = enter(&mut state.engine);
         state.count_entry(admitted);
         let noted = self.shared.note(entry_event(admitted));
@@ -497,8 +498,14 @@ impl Bulkhead {
 
     /// Frees the slot of a call that has ended.
     pub(crate) fn leave(&self) {
+        if self.shared.events.is_observed() || !self.shared.slots.free_quickly() {
+            self.leave_by_lock();
+        }
+    }
+
+    fn leave_by_lock(&self) {
         let (noted, next) = {
-            let mut state = self.shared.state.lock();
+            let mut state = self.shared.slots.lock();
             state.finished += 1;
             (self.shared.note(BulkheadEventKind::CallFinished), state.engine.leave())
         };
@@ -508,7 +515,7 @@ impl Bulkhead {
 
     fn leave_untied(&self, finished: bool) {
         let (noted, next) = {
-            let mut state = self.shared.state.lock();
+            let mut state = self.shared.slots.lock();
             if !state.engine.leave_untied() {
                 return;
             }
@@ -522,7 +529,7 @@ impl Bulkhead {
 
     /// Looks whether a waiting call has its slot; else `waker` is woken when it does.
     pub(super) fn poll_place(&self, id: u64, waker: Waker) -> Poll<Permit> {
-        let mut state = self.shared.state.lock();
+        let mut state = self.shared.slots.lock();
         if let Some(slot) = state.engine.waiter(id) {
             // The last waker goes after the lock: dropping it may drop a task that holds a permit.
             let last = slot.replace(waker);
@@ -539,7 +546,7 @@ impl Bulkhead {
 
     /// Ends a wait that took too long, unless the slot came at the last moment.
     pub(super) fn time_out(&self, id: u64) -> Result<Permit, BulkheadFull> {
-        let mut state = self.shared.state.lock();
+        let mut state = self.shared.slots.lock();
         let in_time = state.engine.waiter(id).is_none();
         let withdrawn = (!in_time).then(|| state.engine.withdraw(id));
         state.count_entry(in_time);
@@ -554,7 +561,7 @@ impl Bulkhead {
     /// Ends a wait that was dropped.
     pub(super) fn give_up(&self, id: u64) {
         let withdrawn = {
-            let mut state = self.shared.state.lock();
+            let mut state = self.shared.slots.lock();
             state.cancelled += 1;
             state.engine.withdraw(id)
         };
@@ -622,7 +629,7 @@ impl Member for Bulkhead {
     }
 
     fn is_at_rest(&self, _: u64) -> bool {
-        self.shared.state.lock().engine.is_idle()
+        self.shared.slots.lock().engine.is_idle()
     }
 }
 
@@ -632,16 +639,6 @@ impl Shared {
     #[inline]
     fn note(&self, kind: BulkheadEventKind) -> bool {
         self.events.note(&self.name, || self.clock.now(), kind)
-    }
-}
-
-impl State {
-    fn count_entry(&mut self, admitted: bool) {
-        if admitted {
-            self.permitted += 1;
-        } else {
-            self.rejected += 1;
-        }
     }
 }
 
@@ -656,7 +653,7 @@ fn wake(granted: impl IntoIterator<Item = Option<Waker>>) {
 
 impl fmt::Debug for Bulkhead {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = self.shared.state.lock();
+        let state = self.shared.slots.lock();
         f.debug_struct("Bulkhead")
             .field("name", &self.shared.name)
             .field("available_concurrent_calls", &state.engine.available())

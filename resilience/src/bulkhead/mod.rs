@@ -23,6 +23,7 @@ mod instance;
 mod metrics;
 mod permit;
 mod slot;
+mod slots;
 mod wait;
 
 pub use config::{BulkheadConfig, BulkheadConfigBuilder};
