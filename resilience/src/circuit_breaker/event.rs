@@ -2,7 +2,7 @@ use std::{fmt, time::Duration};
 
 use super::{State, engine::Effect};
 use crate::{
-    events::{EventKind, InstanceEvent},
+    events::{EventKind, InstanceEvent, RecentEvent},
     sealed::SealedEvent,
 };
 
@@ -118,6 +118,23 @@ impl EventKind for CircuitBreakerEventKind {
                 | Self::IgnoredError { .. }
                 | Self::NotPermitted
         )
+    }
+
+    fn add_details(&self, recent: &mut RecentEvent) {
+        match self {
+            Self::Success { elapsed } => recent.duration = Some(*elapsed),
+            Self::Error { elapsed, kinds } | Self::IgnoredError { elapsed, kinds } => {
+                recent.duration = Some(*elapsed);
+                recent.error = (!kinds.is_empty()).then(|| kinds.join(", "));
+            }
+            Self::StateTransition { from, to, .. } => {
+                recent.transition = Some((from.as_str(), to.as_str()));
+            }
+            Self::NotPermitted
+            | Self::Reset
+            | Self::FailureRateExceeded { .. }
+            | Self::SlowCallRateExceeded { .. } => {}
+        }
     }
 
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -237,6 +254,30 @@ mod tests {
             let event = Events::new(1).event(&name, 0, kind);
             assert_eq!(event.to_string(), format!("CircuitBreaker 'b' {text}"));
         }
+    }
+
+    #[test]
+    fn a_kept_event_tells_how_long_the_call_took_and_what_was_wrong() {
+        let elapsed = Duration::from_millis(3);
+        let (events, name) = (Events::new(4), Arc::from("b"));
+        for kind in [
+            CircuitBreakerEventKind::Success { elapsed },
+            CircuitBreakerEventKind::Error { elapsed, kinds: &[] },
+            CircuitBreakerEventKind::IgnoredError { elapsed, kinds: &["timeout", "io"] },
+            CircuitBreakerEventKind::NotPermitted,
+        ] {
+            events.push(events.event(&name, 0, kind));
+        }
+        let kept = events.recent().into_iter().map(|event| (event.duration, event.error));
+        assert_eq!(
+            kept.collect::<Vec<_>>(),
+            [
+                (Some(elapsed), None),
+                (Some(elapsed), None),
+                (Some(elapsed), Some("timeout, io".to_owned())),
+                (None, None),
+            ],
+        );
     }
 
     #[test]

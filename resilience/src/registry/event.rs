@@ -2,7 +2,11 @@ use std::{fmt, sync::Arc};
 
 use resilience_settings::Pattern;
 
-use crate::{config::one_line, events::Event, sealed::SealedEvent};
+use crate::{
+    config::one_line,
+    events::{Event, RecentEvent},
+    sealed::SealedEvent,
+};
 
 /// Something that happened at a registry.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,6 +76,12 @@ impl Event for RegistryEvent {
 
     fn comes_with_calls(&self) -> bool {
         false
+    }
+
+    fn add_details(&self, recent: &mut RecentEvent) {
+        if let RegistryEventKind::ReloadFailed { error } = &self.kind {
+            recent.error = Some(one_line(error));
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 use std::{fmt, time::Duration};
 
 use crate::{
-    events::{EventKind, InstanceEvent},
+    events::{EventKind, InstanceEvent, RecentEvent},
     sealed::SealedEvent,
 };
 
@@ -58,6 +58,17 @@ impl EventKind for RetryEventKind {
             Self::Error { .. } => "ERROR",
             Self::IgnoredError { .. } => "IGNORED_ERROR",
         }
+    }
+
+    fn add_details(&self, recent: &mut RecentEvent) {
+        let (attempts, error) = match *self {
+            Self::Retry { attempts, error, .. }
+            | Self::Success { attempts, error }
+            | Self::Error { attempts, error } => (attempts, error),
+            Self::IgnoredError { error } => (0, error),
+        };
+        recent.attempts = Some(attempts);
+        recent.error = error.map(str::to_owned);
     }
 
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -117,5 +128,25 @@ mod tests {
             let event = Events::new(1).event(&name, 0, kind);
             assert_eq!(event.to_string(), format!("Retry 'r' {text}"));
         }
+    }
+
+    #[test]
+    fn a_kept_event_tells_the_attempts_and_the_last_error() {
+        let error = Some("io");
+        let (events, name) = (Events::new(4), Arc::from("r"));
+        for kind in [
+            RetryEventKind::Retry { attempts: 1, wait: Duration::ZERO, error },
+            RetryEventKind::Success { attempts: 2, error: None },
+            RetryEventKind::Error { attempts: 3, error },
+            RetryEventKind::IgnoredError { error },
+        ] {
+            events.push(events.event(&name, 0, kind));
+        }
+        let kept = events.recent().into_iter().map(|event| (event.attempts, event.error));
+        let io = Some("io".to_owned());
+        assert_eq!(
+            kept.collect::<Vec<_>>(),
+            [(Some(1), io.clone()), (Some(2), None), (Some(3), io.clone()), (Some(0), io)],
+        );
     }
 }

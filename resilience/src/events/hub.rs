@@ -1,165 +1,18 @@
-//! Events of an instance: who listens, what was last, and in which order they arrive.
-
 use std::{
     collections::VecDeque,
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
-    pin::Pin,
     sync::{Arc, Weak},
-    task::{Context, Poll, Waker},
-    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use futures_core::Stream;
-
-use crate::{
-    sealed::SealedEvent,
-    sync::{
-        Mutex,
-        atomic::{AtomicBool, Ordering},
-    },
+use super::{Event, EventKind, EventStream, InstanceEvent, RecentEvent, recent::Ring};
+use crate::sync::{
+    Mutex,
+    atomic::{AtomicBool, Ordering},
 };
-
-/// The longest text that [`Events::recent`] keeps of one event, in bytes.
-pub const MAX_EVENT_TEXT: usize = 1024;
-
-/// How many events a [`EventStream`] holds for a slow reader before it loses the oldest.
-const STREAM_CAPACITY: usize = 1024;
 
 /// How many events wait for slow listeners before the oldest is lost.
 const PENDING_CAPACITY: usize = 4096;
-
-/// What every event of every pattern tells; sealed.
-pub trait Event: SealedEvent + Clone + fmt::Display + Send + Sync + 'static {
-    /// Resilience4j's name of the event type, such as `STATE_TRANSITION`.
-    fn type_name(&self) -> &'static str;
-
-    /// Nanoseconds since the Unix epoch on the instance's clock.
-    fn created_at_nanos(&self) -> u64;
-
-    /// The name of the instance.
-    fn instance(&self) -> &str;
-
-    /// The time of the event.
-    fn created_at(&self) -> SystemTime {
-        UNIX_EPOCH + Duration::from_nanos(self.created_at_nanos())
-    }
-
-    /// Whether there is one for every call, so that one more or less tells little; a state change,
-    /// say, is not of that sort.
-    fn comes_with_calls(&self) -> bool {
-        true
-    }
-}
-
-/// What kinds of events a pattern has; sealed.
-pub trait EventKind: SealedEvent + Clone + Send + Sync + 'static {
-    /// The name of the pattern, as Resilience4j's texts have it.
-    const PATTERN: &'static str;
-
-    /// Resilience4j's name of the event type, such as `STATE_TRANSITION`.
-    fn type_name(&self) -> &'static str;
-
-    /// Says in words what the instance did.
-    ///
-    /// # Errors
-    ///
-    /// That of the formatter.
-    fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
-
-    /// See [`Event::comes_with_calls`].
-    fn comes_with_calls(&self) -> bool {
-        true
-    }
-}
-
-/// Something that happened at an instance.
-///
-/// Each pattern has a name of its own for it: [`RetryEvent`](crate::retry::RetryEvent) and so on.
-#[derive(Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct InstanceEvent<K> {
-    /// The name of the instance.
-    pub instance: Arc<str>,
-    /// When it happened: nanoseconds since the Unix epoch on the instance's clock.
-    pub at: u64,
-    /// What happened.
-    pub kind: K,
-    key: Option<Arc<str>>,
-}
-
-impl<K> InstanceEvent<K> {
-    /// Returns the key that the instance is for, if it is a [keyed](crate::keyed) one.
-    ///
-    /// The event's text does not have it: keys may be user ids.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::sync::mpsc;
-    /// use resilience::{Bulkhead, BulkheadConfig};
-    ///
-    /// let bulkhead = Bulkhead::new("shard", BulkheadConfig::default());
-    /// let (sender, events) = mpsc::channel();
-    /// bulkhead.events().subscribe(move |event| drop(sender.send(event.clone()))).forever();
-    /// drop(bulkhead.keyed("eu-1").try_acquire());
-    /// assert_eq!(events.recv()?.key(), Some("eu-1"));
-    /// # Ok::<(), mpsc::RecvError>(())
-    /// ```
-    pub fn key(&self) -> Option<&str> {
-        self.key.as_deref()
-    }
-}
-
-/// Without the key, which may be a user id.
-impl<K: fmt::Debug> fmt::Debug for InstanceEvent<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("InstanceEvent")
-            .field("instance", &self.instance)
-            .field("at", &self.at)
-            .field("kind", &self.kind)
-            .finish_non_exhaustive()
-    }
-}
-
-impl<K: EventKind> SealedEvent for InstanceEvent<K> {}
-
-impl<K: EventKind> Event for InstanceEvent<K> {
-    fn type_name(&self) -> &'static str {
-        self.kind.type_name()
-    }
-
-    fn created_at_nanos(&self) -> u64 {
-        self.at
-    }
-
-    fn instance(&self) -> &str {
-        &self.instance
-    }
-
-    fn comes_with_calls(&self) -> bool {
-        self.kind.comes_with_calls()
-    }
-}
-
-impl<K: EventKind> fmt::Display for InstanceEvent<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} '{}' ", K::PATTERN, self.instance)?;
-        self.kind.describe(f)
-    }
-}
-
-/// An event as [`Events::recent`] keeps it: strings only, so that it holds nothing alive.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct RecentEvent {
-    /// Resilience4j's name of the event type.
-    pub type_name: &'static str,
-    /// When it happened.
-    pub created_at: SystemTime,
-    /// The event in words, at most [`MAX_EVENT_TEXT`] bytes.
-    pub text: String,
-}
 
 /// The events of one instance.
 ///
@@ -214,8 +67,7 @@ struct State<E> {
     listeners: Arc<[(u64, Listener<E>)]>,
     next_id: u64,
     capture: bool,
-    capacity: usize,
-    recent: VecDeque<RecentEvent>,
+    recent: Ring<E>,
     pending: VecDeque<E>,
     lost: u64,
     delivering: bool,
@@ -230,8 +82,7 @@ impl<E: Event> Events<E> {
                     listeners: Arc::new([]),
                     next_id: 0,
                     capture: false,
-                    capacity,
-                    recent: VecDeque::new(),
+                    recent: Ring::new(capacity),
                     pending: VecDeque::new(),
                     lost: 0,
                     delivering: false,
@@ -259,35 +110,13 @@ impl<E: Event> Events<E> {
     ///
     /// It holds up to 1024 events for a slow reader; then it loses the oldest and says how many.
     pub fn stream(&self) -> EventStream<E> {
-        let buffer = Arc::new(Mutex::new(Buffer {
-            events: VecDeque::new(),
-            lost: 0,
-            closed: false,
-            waker: None,
-        }));
-        let subscription = self.subscribe({
-            let sender = Sender(Arc::clone(&buffer));
-            move |event: &E| {
-                let waker = {
-                    let mut buffer = sender.0.lock();
-                    if buffer.events.len() == STREAM_CAPACITY {
-                        buffer.events.pop_front();
-                        buffer.lost += 1;
-                    }
-                    buffer.events.push_back(event.clone());
-                    buffer.waker.take()
-                };
-                if let Some(waker) = waker {
-                    waker.wake();
-                }
-            }
-        });
-        EventStream { buffer, _subscription: subscription }
+        EventStream::of(self)
     }
 
     /// The last events, oldest first.
     pub fn recent(&self) -> Vec<RecentEvent> {
-        self.shared.state.lock().recent.iter().cloned().collect()
+        let kept: Vec<E> = self.shared.state.lock().recent.iter().cloned().collect();
+        kept.iter().map(RecentEvent::of).collect()
     }
 
     /// Turns on or off that every event is kept for [`recent`](Events::recent), not only state
@@ -308,7 +137,7 @@ impl<E: Event> Events<E> {
         let mut state = self.shared.state.lock();
         let listeners = std::mem::replace(&mut state.listeners, Arc::new([]));
         let pending = std::mem::take(&mut state.pending);
-        state.recent = VecDeque::new();
+        state.recent.clear();
         state.capture = false;
         self.shared.update_observed(&state);
         drop(state);
@@ -322,10 +151,7 @@ impl<E: Event> Events<E> {
 
     /// Keeps this many events for [`recent`](Events::recent) from now on.
     pub(crate) fn set_capacity(&self, capacity: usize) {
-        let mut state = self.shared.state.lock();
-        let surplus = state.recent.len().saturating_sub(capacity);
-        state.recent.drain(..surplus);
-        state.capacity = capacity;
+        self.shared.state.lock().recent.set_capacity(capacity);
     }
 
     /// Whether events that come with every call need to be built.
@@ -338,23 +164,18 @@ impl<E: Event> Events<E> {
     /// [`deliver`](Events::deliver) after that lock is released.
     pub(crate) fn push(&self, event: E) {
         let mut state = self.shared.state.lock();
-        if state.recent.len() >= state.capacity {
-            state.recent.pop_front();
+        if state.listeners.is_empty() {
+            state.recent.push(event);
+            return;
         }
-        state.recent.push_back(RecentEvent {
-            type_name: event.type_name(),
-            created_at: event.created_at(),
-            text: bounded(event.to_string(), MAX_EVENT_TEXT),
-        });
-        if !state.listeners.is_empty() {
-            if state.pending.len() >= PENDING_CAPACITY {
-                // What comes with every call gives way first: nobody must miss a state change.
-                let first = state.pending.iter().position(Event::comes_with_calls).unwrap_or(0);
-                state.pending.remove(first);
-                state.lost += 1;
-            }
-            state.pending.push_back(event);
+        state.recent.push(event.clone());
+        if state.pending.len() >= PENDING_CAPACITY {
+            // What comes with every call gives way first: nobody must miss a state change.
+            let first = state.pending.iter().position(Event::comes_with_calls).unwrap_or(0);
+            state.pending.remove(first);
+            state.lost += 1;
         }
+        state.pending.push_back(event);
     }
 
     /// Hands queued events to the listeners, unless another call is already at it.
@@ -451,15 +272,6 @@ fn unsubscribe<E>(shared: &Weak<Shared<E>>, id: u64) {
     }
 }
 
-/// Cuts a text to at most that many bytes.
-pub(crate) fn bounded(mut text: String, max: usize) -> String {
-    if text.len() > max {
-        let end = (0..=max).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0);
-        text.truncate(end);
-    }
-    text
-}
-
 impl<E> Clone for Events<E> {
     fn clone(&self) -> Self {
         Self { shared: Arc::clone(&self.shared), key: self.key.clone() }
@@ -503,158 +315,12 @@ impl fmt::Debug for Subscription {
     }
 }
 
-/// Events that a slow reader of an [`EventStream`] has lost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lagged(pub u64);
-
-/// The stream of [`Events::stream`]. It ends when the instance is gone: when it was removed from
-/// its registry and the last handle to it was dropped.
-///
-/// # Examples
-///
-/// ```
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() {
-/// use resilience::{Bulkhead, BulkheadConfig, events::Event};
-///
-/// let bulkhead = Bulkhead::new("inventory", BulkheadConfig::default());
-/// let mut stream = bulkhead.events().stream();
-/// drop(bulkhead.try_acquire());
-/// drop(bulkhead);
-/// let mut types = Vec::new();
-/// while let Some(Ok(event)) = stream.next().await {
-///     types.push(event.type_name());
-/// }
-/// assert_eq!(types, ["CALL_PERMITTED", "CALL_FINISHED"]);
-/// # }
-/// ```
-#[derive(Debug)]
-pub struct EventStream<E> {
-    buffer: Arc<Mutex<Buffer<E>>>,
-    _subscription: Subscription,
-}
-
-#[derive(Debug)]
-struct Buffer<E> {
-    events: VecDeque<E>,
-    lost: u64,
-    closed: bool,
-    waker: Option<Waker>,
-}
-
-/// The listener's end of a stream; it goes with the instance.
-struct Sender<E>(Arc<Mutex<Buffer<E>>>);
-
-impl<E> Drop for Sender<E> {
-    fn drop(&mut self) {
-        let waker = {
-            let mut buffer = self.0.lock();
-            buffer.closed = true;
-            buffer.waker.take()
-        };
-        if let Some(waker) = waker {
-            waker.wake();
-        }
-    }
-}
-
-impl<E> EventStream<E> {
-    /// Waits for the next event; `None` when the instance is gone.
-    ///
-    /// # Errors
-    ///
-    /// [`Lagged`] once after events were lost, with their number.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe: no event is lost when the future is dropped.
-    pub async fn next(&mut self) -> Option<Result<E, Lagged>> {
-        std::future::poll_fn(|cx| self.poll_event(cx)).await
-    }
-
-    fn poll_event(&mut self, cx: &Context<'_>) -> Poll<Option<Result<E, Lagged>>> {
-        let waker = cx.waker().clone();
-        let mut buffer = self.buffer.lock();
-        if buffer.lost > 0 {
-            return Poll::Ready(Some(Err(Lagged(std::mem::take(&mut buffer.lost)))));
-        }
-        if let Some(event) = buffer.events.pop_front() {
-            return Poll::Ready(Some(Ok(event)));
-        }
-        if buffer.closed {
-            return Poll::Ready(None);
-        }
-        // The last waker goes after the lock: dropping it may drop a task whose call has events.
-        let last = buffer.waker.replace(waker);
-        drop(buffer);
-        drop(last);
-        Poll::Pending
-    }
-}
-
-impl<E> Stream for EventStream<E> {
-    type Item = Result<E, Lagged>;
-
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.poll_event(cx)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::test_support::owning_waker;
-
-    #[derive(Clone)]
-    struct Tick(u64);
-
-    impl fmt::Display for Tick {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            write!(f, "tick {}", self.0)
-        }
-    }
-
-    impl SealedEvent for Tick {}
-
-    impl Event for Tick {
-        fn type_name(&self) -> &'static str {
-            "TICK"
-        }
-        fn comes_with_calls(&self) -> bool {
-            self.0 != 0
-        }
-        fn created_at_nanos(&self) -> u64 {
-            self.0
-        }
-        fn instance(&self) -> &'static str {
-            "clock"
-        }
-    }
-
-    fn publish(events: &Events<Tick>, n: u64) {
-        events.push(Tick(n));
-        events.deliver();
-    }
-
-    #[test]
-    fn the_last_waker_of_a_stream_may_own_who_publishes() {
-        struct Publishes(Events<Tick>);
-
-        impl Drop for Publishes {
-            fn drop(&mut self) {
-                publish(&self.0, 1);
-            }
-        }
-
-        let events = Events::new(10);
-        let mut stream = events.stream();
-        let waker = owning_waker(Publishes(events));
-        assert!(stream.poll_event(&Context::from_waker(&waker)).is_pending());
-        drop(waker);
-        assert!(stream.poll_event(&Context::from_waker(Waker::noop())).is_pending());
-        let told = stream.poll_event(&Context::from_waker(Waker::noop()));
-        assert!(matches!(told, Poll::Ready(Some(Ok(Tick(1))))));
-    }
+    use super::{
+        super::tick::{Tick, publish},
+        *,
+    };
 
     #[test]
     fn a_dropped_subscription_hears_nothing_more() {
@@ -671,17 +337,6 @@ mod tests {
         assert_eq!(*heard.lock(), [1]);
         assert!(!events.is_observed());
         assert_eq!(events.subscribers(), 0);
-    }
-
-    #[test]
-    fn the_ring_keeps_the_last_events_as_bounded_text() {
-        let events = Events::new(2);
-        for n in 1..=3 {
-            publish(&events, n);
-        }
-        let texts: Vec<_> = events.recent().into_iter().map(|e| e.text).collect();
-        assert_eq!(texts, ["tick 2", "tick 3"]);
-        assert_eq!(bounded("ü".repeat(2000), MAX_EVENT_TEXT).len(), MAX_EVENT_TEXT);
     }
 
     #[test]
@@ -768,36 +423,5 @@ mod tests {
         events.deliver();
         assert_eq!(events.lost(), 2);
         assert_eq!(heard.lock()[..2], [0, 3], "tick 0 is rare and stays");
-    }
-
-    #[tokio::test]
-    async fn a_stream_ends_with_its_instance() {
-        let events = Events::new(1);
-        let mut stream = events.stream();
-        publish(&events, 1);
-        drop(events);
-        assert_eq!(stream.next().await.unwrap().map(|t| t.0), Ok(1));
-        assert!(stream.next().await.is_none());
-    }
-
-    #[test]
-    fn a_smaller_ring_keeps_the_newest() {
-        let events = Events::new(3);
-        (1..=3).for_each(|n| publish(&events, n));
-        events.set_capacity(1);
-        assert_eq!(events.recent().len(), 1);
-        publish(&events, 4);
-        assert_eq!(events.recent()[0].text, "tick 4");
-    }
-
-    #[tokio::test]
-    async fn a_slow_stream_loses_the_oldest_and_is_told_how_many() {
-        let events = Events::new(1);
-        let mut stream = events.stream();
-        for n in 0..STREAM_CAPACITY as u64 + 3 {
-            publish(&events, n);
-        }
-        assert_eq!(stream.next().await.unwrap().map(|t| t.0), Err(Lagged(3)));
-        assert_eq!(stream.next().await.unwrap().map(|t| t.0), Ok(3));
     }
 }
