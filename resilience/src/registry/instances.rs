@@ -35,6 +35,8 @@ pub(crate) trait Managed: Clone + Send + Sync + 'static {
     /// Those of its settings that can be changed by hand, as they are in force.
     fn changeable(&self) -> Vec<(&'static str, Value)>;
     fn enable(&self, on: bool) -> Aftermath;
+    /// Whether all of its events are kept.
+    fn capture(&self, all: bool);
     fn name(&self) -> &str;
     /// Lets go of what an instance holds for others: it was removed, and handles may live on.
     fn retire(&self);
@@ -71,6 +73,10 @@ macro_rules! managed {
 
             fn enable(&self, on: bool) -> Aftermath {
                 $instance::enable(self, on)
+            }
+
+            fn capture(&self, all: bool) {
+                self.events().capture(all);
             }
 
             fn retire(&self) {

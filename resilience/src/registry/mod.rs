@@ -10,6 +10,7 @@
 mod all_instances;
 mod budgets;
 pub(crate) mod call_site;
+mod capture;
 mod change;
 mod check;
 mod event;
@@ -44,6 +45,7 @@ use self::{
     all_instances::{AllInstances, each, of_pattern},
     budgets::Budgets,
     call_site::{LayerSpec, SiteCache, SiteSpec, annotated},
+    capture::Capture,
     check::Strict,
     in_force::InForce,
     instances::{By, Instances},
@@ -108,6 +110,7 @@ struct Inner {
     epoch: AtomicU64,
     site_cache: RwLock<SiteCache>,
     warnings: Warnings,
+    capture: Capture,
     events: Events<RegistryEvent>,
     metrics: Mutex<RegistryMetrics>,
 }
@@ -151,6 +154,7 @@ impl Resilience {
                 epoch: AtomicU64::new(0),
                 site_cache: RwLock::default(),
                 warnings: Warnings::default(),
+                capture: Capture::default(),
                 events: Events::new(RECENT_EVENTS),
                 metrics: Mutex::default(),
             }),
@@ -368,7 +372,10 @@ impl Inner {
             let made = self.make(&in_force, name);
             // One that was made by what is not in force any more would stay on it.
             let is_stale = || !self.is_in_force(&in_force);
-            let added = || self.note_added(&made);
+            let added = || {
+                self.capture.apply(&made);
+                self.note_added(&made);
+            };
             if let Some(put_in) = instances.insert(key, &made, by, is_stale, added) {
                 return put_in;
             }

@@ -96,6 +96,8 @@ impl Managed for Probe {
         Aftermath::default()
     }
 
+    fn capture(&self, _: bool) {}
+
     fn name(&self) -> &'static str {
         "probe"
     }
