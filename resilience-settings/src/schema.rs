@@ -53,7 +53,7 @@ const METRIC_KEYS: Key = key(
     "metric_keys",
     Type::Texts { max: 100 },
     Default::EmptyList,
-    "The keys that exporters of metrics may name; none reads it yet.",
+    "The keys that have metrics of their own.",
 );
 
 /// Keys of `circuitbreaker`.

@@ -27,8 +27,7 @@ macro_rules! typed_config {
             /// default.
             key_idle_timeout(timeout: std::time::Duration) =
                 resilience_settings::Value::Duration(timeout);
-            /// Sets the keys that exporters of metrics may name, at most 100; none by default. None
-            /// reads them yet.
+            /// Sets the keys that have metrics of their own, at most 100; none by default.
             metric_keys(keys: impl IntoIterator<Item = impl Into<String>>) =
                 resilience_settings::Value::Texts(keys.into_iter().map(Into::into).collect());
         }
@@ -44,7 +43,7 @@ macro_rules! typed_config {
                 self.keyed.key_idle_timeout
             }
 
-            /// Returns the keys that exporters of metrics may name; none reads them yet.
+            /// Returns the keys that have metrics of their own.
             pub fn metric_keys(&self) -> &[String] {
                 &self.keyed.metric_keys
             }

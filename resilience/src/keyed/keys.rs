@@ -3,11 +3,11 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use super::{KeySettings, KeyedMetrics, map::Map};
+use super::{Counted, Counts as _, KeySettings, KeyedMetrics, Tally, map::Map};
 use crate::{Clock, aftermath::Aftermath, counter::ThreadCounter, registry::Managed};
 
 /// An instance that can be one of many under a name.
-pub(crate) trait Member: Managed {
+pub(crate) trait Member: Managed + Counted {
     /// The key, if this is the instance of one.
     fn own_key(&self) -> Option<&str>;
 
@@ -81,6 +81,12 @@ impl<T: Member> Keys<T> {
 
     pub(crate) fn metrics(&self) -> KeyedMetrics {
         self.map().map(Map::metrics).unwrap_or_default()
+    }
+
+    /// What the instances of all keys have counted so far.
+    pub(crate) fn tally(&self) -> Tally<T, T::Counts> {
+        let none = || Tally { others: T::Counts::NONE, apart: Vec::new() };
+        self.map().map_or_else(none, Map::tally)
     }
 
     fn map(&self) -> Option<&Map<T>> {

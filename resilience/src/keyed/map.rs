@@ -3,7 +3,8 @@
 use std::{fmt::Display, sync::Arc};
 
 use super::{
-    KeySettings, KeyedMetrics, Member,
+    Counted, Counts as _, KeySettings, KeyedMetrics, Member,
+    ledger::{Ledger, Tally, is_listed},
     shard::{Shard, Slot, Swept},
     text::KeyText,
 };
@@ -35,7 +36,8 @@ const SHARDS_FOR_ROOM: usize = 8;
 /// After a look at all of them in vain, nobody looks for this part of the idle time.
 const PAUSE: u64 = 16;
 
-type ShardLock<T> = RwLock<Shard<T, <T as Managed>::Config>>;
+type ShardOf<T> = Shard<T, <T as Managed>::Config, Ledger<<T as Counted>::Counts>>;
+type ShardLock<T> = RwLock<ShardOf<T>>;
 
 /// Instances by key, in shards so that callers with different keys do not wait for each other.
 ///
@@ -76,7 +78,7 @@ enum Placed<T> {
 impl<T: Member> Map<T> {
     pub(super) fn new(config: Arc<T::Config>) -> Self {
         let shards = max_keys::<T>(&config).div_ceil(KEYS_PER_SHARD).next_power_of_two();
-        let shard = |_| RwLock::new(Shard::new(Arc::clone(&config)));
+        let shard = |_| RwLock::new(Shard::new(Arc::clone(&config), Ledger::new()));
         Self {
             shards: (0..shards.min(MOST_SHARDS)).map(shard).collect(),
             overflow: RwLock::new(Overflow { config, instance: None }),
@@ -107,6 +109,29 @@ impl<T: Member> Map<T> {
         }
         all.sort_by(|a: &T, b: &T| a.own_key().cmp(&b.own_key()));
         all
+    }
+
+    /// What the instances of all keys have counted, those included that are gone.
+    ///
+    /// For each shard it is what was so at one moment: no instance is counted twice because it goes
+    /// meanwhile, nor left out. The handles that are copied for that keep the instances of one shard at
+    /// a time from going, while their numbers are read.
+    pub(super) fn tally(&self) -> Tally<T, T::Counts> {
+        let mut tally = Tally { others: T::Counts::NONE, apart: Vec::new() };
+        for shard in &self.shards {
+            let shard = shard.read();
+            let ledger = shard.ledger.clone();
+            let of_slot = |slot: &Slot<T>| (Arc::clone(&slot.key), slot.instance.clone());
+            let live: Vec<_> = shard.slots().iter().map(of_slot).collect();
+            drop(shard);
+            ledger.tally(live, T::counts, &mut tally);
+        }
+        let overflow = self.overflow.read().instance.clone();
+        if let Some(instance) = overflow {
+            tally.others.add(&instance.counts());
+        }
+        tally.apart.sort_by(|a, b| a.key.cmp(&b.key));
+        tally
     }
 
     /// The instance for a key, or the one for those beyond the cap.
@@ -174,6 +199,9 @@ impl<T: Member> Map<T> {
             return drop_after(slot, Placed::NoRoom, guard);
         }
         let instance = slot.instance.clone();
+        if is_listed(metric_keys::<T>(config), &slot.key) {
+            guard.ledger.open(&slot.key, T::Counts::NONE);
+        }
         guard.insert(slot);
         self.created.increment();
         let gone = self.sweep(&mut guard, FEW, now).gone;
@@ -230,7 +258,7 @@ impl<T: Member> Map<T> {
 
     /// Takes out what may go among the next slots of a shard. What went is to be dropped after the
     /// lock.
-    fn sweep(&self, shard: &mut Shard<T, T::Config>, most: usize, now: u64) -> Swept<T> {
+    fn sweep(&self, shard: &mut ShardOf<T>, most: usize, now: u64) -> Swept<T> {
         let config = Arc::clone(&shard.config);
         let idle = idle_timeout::<T>(&config);
         let swept = shard.sweep(most, |slot| {
@@ -242,6 +270,10 @@ impl<T: Member> Map<T> {
                 && Arc::ptr_eq(&slot.instance.config(), &config)
                 && slot.instance.is_at_rest(now)
         });
+        for slot in &swept.gone {
+            // Nobody has a handle any more: it counts nothing further.
+            shard.ledger.keep(&slot.key, &slot.instance.counts());
+        }
         if !swept.gone.is_empty() {
             let gone = swept.gone.len() as u64;
             self.live.fetch_sub(gone, Ordering::AcqRel);
@@ -286,6 +318,7 @@ impl<T: Member> Map<T> {
             for shard in &self.shards {
                 let mut shard = shard.write();
                 let before = std::mem::replace(&mut shard.config, Arc::clone(&config));
+                shard.follow_listed(metric_keys::<T>(&config));
                 let instances: Vec<T> =
                     shard.slots().iter().map(|slot| slot.instance.clone()).collect();
                 drop_after(before, (), shard);
@@ -322,6 +355,20 @@ impl<T: Member> Map<T> {
     }
 }
 
+impl<T: Member> ShardOf<T> {
+    /// Counts those keys apart that are listed by now.
+    fn follow_listed(&mut self, listed: &[String]) {
+        self.ledger.close_unlisted(listed);
+        let mut opened = Vec::new();
+        for slot in self.slots().iter().filter(|slot| is_listed(listed, &slot.key)) {
+            opened.push((Arc::clone(&slot.key), slot.instance.counts()));
+        }
+        for (key, before) in opened {
+            self.ledger.open(&key, before);
+        }
+    }
+}
+
 /// Drops a value once a lock is gone: what instances own may run code of a user's when it goes.
 fn drop_after<V, R, L>(value: V, result: R, lock: L) -> R {
     drop(lock);
@@ -344,6 +391,10 @@ fn tell_of_overflow<T: Member>(parent: &T, config: &T::Config) {
 
 fn max_keys<T: Member>(config: &T::Config) -> u64 {
     T::key_settings(config).max_keys.into()
+}
+
+fn metric_keys<T: Member>(config: &T::Config) -> &[String] {
+    &T::key_settings(config).metric_keys
 }
 
 fn idle_timeout<T: Member>(config: &T::Config) -> u64 {

@@ -55,8 +55,8 @@
 //! # Ok::<(), resilience::circuit_breaker::IllegalTransition>(())
 //! ```
 //!
-//! Keys may be user ids: no text of an error, an event or the log has one. `metric_keys` is for exporters
-//! of metrics, which may name those keys only; no exporter is part of this crate yet, so nothing reads it.
+//! Keys may be user ids: no text of an error, an event or the log has one. [Metrics](crate::metrics)
+//! name those only that `metric_keys` lists, and count all others together.
 //!
 //! # How many there are
 //!
@@ -75,8 +75,10 @@
 //! once as a warning. The next look-up of the key tries again.
 
 mod api;
+mod counts;
 pub(crate) mod key;
 mod keys;
+mod ledger;
 mod map;
 mod metrics;
 mod settings;
@@ -88,7 +90,9 @@ mod text;
 pub use key::Key;
 pub use metrics::KeyedMetrics;
 
+pub(crate) use counts::{Counted, Counts};
 pub(crate) use keys::{Keys, Member, clear, instance_of};
+pub(crate) use ledger::{Apart, Tally};
 pub(crate) use settings::KeySettings;
 
 use key::as_display;

@@ -24,9 +24,11 @@ impl<T: Clone> Slot<T> {
 }
 
 /// Slots, found by key or looked through in their order, a few at a time.
-pub(super) struct Shard<T, C> {
+pub(super) struct Shard<T, C, L> {
     /// What every instance here is configured by.
     pub(super) config: Arc<C>,
+    /// What those have counted that are gone.
+    pub(super) ledger: L,
     slots: Vec<Slot<T>>,
     /// Where each key's slot is.
     index: HashTable<usize>,
@@ -41,9 +43,9 @@ pub(super) struct Swept<T> {
     pub(super) gone: Vec<Slot<T>>,
 }
 
-impl<T, C> Shard<T, C> {
-    pub(super) fn new(config: Arc<C>) -> Self {
-        Self { config, slots: Vec::new(), index: HashTable::new(), cursor: 0 }
+impl<T, C, L> Shard<T, C, L> {
+    pub(super) fn new(config: Arc<C>, ledger: L) -> Self {
+        Self { config, ledger, slots: Vec::new(), index: HashTable::new(), cursor: 0 }
     }
 
     pub(super) fn find(&self, hash: u64, key: &[u8]) -> Option<&Slot<T>> {
@@ -109,8 +111,8 @@ impl<T, C> Shard<T, C> {
 mod tests {
     use super::*;
 
-    fn shard(keys: &[&str]) -> Shard<usize, ()> {
-        let mut shard = Shard::new(Arc::new(()));
+    fn shard(keys: &[&str]) -> Shard<usize, (), ()> {
+        let mut shard = Shard::new(Arc::new(()), ());
         for (instance, key) in keys.iter().enumerate() {
             // All of one hash: only the keys tell them apart.
             let slot = Slot { hash: 1, key: (*key).into(), instance, last_used: AtomicU64::new(0) };
@@ -119,7 +121,7 @@ mod tests {
         shard
     }
 
-    fn found(shard: &Shard<usize, ()>, key: &str) -> Option<usize> {
+    fn found(shard: &Shard<usize, (), ()>, key: &str) -> Option<usize> {
         shard.find(1, key.as_bytes()).map(|slot| slot.instance)
     }
 

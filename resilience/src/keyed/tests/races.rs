@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use resilience_settings::{Pattern, Value};
 
-use super::super::{KeySettings, Keys, Member, instance_of};
+use super::super::{Counted, KeySettings, Keys, Member, instance_of};
 use crate::{
     BulkheadConfig, Clock,
     aftermath::Aftermath,
@@ -103,6 +103,14 @@ impl Managed for Probe {
     }
 
     fn retire(&self) {}
+}
+
+impl Counted for Probe {
+    type Counts = [u64; 0];
+
+    fn counts(&self) -> [u64; 0] {
+        []
+    }
 }
 
 impl Member for Probe {
