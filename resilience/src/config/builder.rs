@@ -6,6 +6,7 @@ use resilience_settings::Pattern;
 use super::Content;
 use super::{
     Config, ConfigError,
+    application::Found,
     bases::settle_bases,
     budgets::check_budgets,
     contradictions,
@@ -59,6 +60,7 @@ pub struct ConfigBuilder {
     variables: Option<Vec<(OsString, OsString)>>,
     values: Vec<(String, String)>,
     strict: Option<bool>,
+    application: Option<String>,
 }
 
 impl ConfigBuilder {
@@ -148,6 +150,13 @@ impl ConfigBuilder {
         self
     }
 
+    /// Names the program in its [metrics](crate::metrics), in 1 to 200 characters without control
+    /// characters; goes before what the environment and files say.
+    pub fn application(mut self, name: impl Into<String>) -> Self {
+        self.application = Some(name.into());
+        self
+    }
+
     /// Reads and checks everything.
     ///
     /// # Errors
@@ -156,8 +165,13 @@ impl ConfigBuilder {
     pub fn load(self) -> Result<Config, ConfigError> {
         let mut report = Report::default();
         let variables = environment::with_names(self.variables(), &mut report);
-        let Files { mut documents, imported } = self.read_files(&variables, &mut report);
+        let Files { mut documents, imported, application } =
+            self.read_files(&variables, &mut report);
         let last = Source::code(usize::MAX - 1);
+        let from_code = self.application.as_deref().map(|name| Found::in_code(name, &last));
+        let in_environment = Found::in_environment(&variables, &mut report);
+        let names = [from_code, in_environment].map(|found| found?.checked(&mut report));
+        let application = names.into_iter().flatten().next().or(application);
         documents.push((last, self.values.iter().map(in_code).collect()));
 
         let mut kinds = Kinds::default();
@@ -183,7 +197,7 @@ impl ConfigBuilder {
         {
             report.warn(warning);
         }
-        let config = Config::new(tree, strict, Vec::new());
+        let config = Config::new(tree, strict, Vec::new()).with_application(application);
         for problem in config.check_instances(contradictions) {
             report.contradiction(problem);
         }

@@ -42,18 +42,25 @@ struct Inner {
     tree: Tree,
     strict: bool,
     warnings: Vec<String>,
+    application: Option<Arc<str>>,
     /// Whether somebody loaded it, be it from an empty file.
     loaded: bool,
 }
 
 impl Config {
     pub(super) fn new(tree: Tree, strict: bool, warnings: Vec<String>) -> Self {
-        Self { inner: Arc::new(Inner { tree, strict, warnings, loaded: true }) }
+        Self { inner: Arc::new(Inner { tree, strict, warnings, application: None, loaded: true }) }
     }
 
     pub(super) fn with_warnings(self, warnings: Vec<String>) -> Self {
         let mut inner = Arc::unwrap_or_clone(self.inner);
         inner.warnings = warnings;
+        Self { inner: Arc::new(inner) }
+    }
+
+    pub(super) fn with_application(self, name: Option<Arc<str>>) -> Self {
+        let mut inner = Arc::unwrap_or_clone(self.inner);
+        inner.application = name;
         Self { inner: Arc::new(inner) }
     }
 
@@ -106,6 +113,15 @@ impl Config {
         self.inner.strict
     }
 
+    /// What the program is called in its [metrics](crate::metrics), if a source says so.
+    pub fn application(&self) -> Option<&str> {
+        self.inner.application.as_deref()
+    }
+
+    pub(crate) fn application_name(&self) -> Option<&Arc<str>> {
+        self.inner.application.as_ref()
+    }
+
     /// Whether there is a place to declare instances in: false for the default configuration only.
     pub(crate) fn is_loaded(&self) -> bool {
         self.inner.loaded
@@ -114,7 +130,9 @@ impl Config {
     /// Whether both say the same in the same places.
     #[cfg(feature = "watch")]
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        self.is_strict() == other.is_strict() && self.tree() == other.tree()
+        self.is_strict() == other.is_strict()
+            && self.application() == other.application()
+            && self.tree() == other.tree()
     }
 
     /// The same with the switch of a whole pattern set in code, in the place of the one that was read.
@@ -302,6 +320,14 @@ mod tests {
                     a: { base_config: low }\n    b: { base_config: low }";
         let config = Config::builder().env(false).text(text, Format::Yaml).load().unwrap();
         assert_eq!(texts(&config), ["<text>:3: retry.instances.a.max_attempts: too few"]);
+    }
+
+    #[cfg(feature = "watch")]
+    #[test]
+    fn another_name_of_the_program_is_another_configuration() {
+        let named = |name| Config::builder().env(false).application(name).load().unwrap();
+        assert!(named("orders").is_same(&named("orders")));
+        assert!(!named("orders").is_same(&named("billing")));
     }
 
     #[test]

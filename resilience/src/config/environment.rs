@@ -20,6 +20,7 @@ const PREFIX: &str = "RESILIENCE_";
 pub(crate) const PROFILES: &str = "RESILIENCE_PROFILES_ACTIVE";
 #[cfg(feature = "config")]
 pub(crate) const SPRING_PROFILES: &str = "SPRING_PROFILES_ACTIVE";
+pub(crate) const APPLICATION: &str = "RESILIENCE_APPLICATION";
 const STRICT: &str = "RESILIENCE_STRICT";
 
 /// A variable whose name is text.
@@ -74,7 +75,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, variables: &[Variable]) {
         }
         let Some(rest) = upper.strip_prefix(PREFIX) else { continue };
         match upper.as_str() {
-            PROFILES => {}
+            PROFILES | APPLICATION => {}
             STRICT => {
                 if let Some(strict) = switch(reader, variable, value, "strict") {
                     *reader.strict = strict;

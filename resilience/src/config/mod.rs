@@ -48,8 +48,13 @@
 //! # Environment
 //!
 //! `RESILIENCE_<PATTERN>_INSTANCES_<NAME>_<KEY>`, `RESILIENCE_<PATTERN>_CONFIGS_<NAME>_<KEY>`,
-//! `RESILIENCE_RETRY_BUDGETS_<NAME>_<KEY>`, `RESILIENCE_<PATTERN>_ENABLED`, `RESILIENCE_STRICT`. Names and keys are matched by letters and
-//! digits alone. Variables change what is declared and declare nothing but `configs.default`.
+//! `RESILIENCE_RETRY_BUDGETS_<NAME>_<KEY>`, `RESILIENCE_<PATTERN>_ENABLED`, `RESILIENCE_STRICT`,
+//! `RESILIENCE_APPLICATION`. Names and keys are matched by letters and digits alone. Variables change what is declared and declare nothing but `configs.default`.
+//!
+//! # The program's name
+//!
+//! [`ConfigBuilder::application`], else `RESILIENCE_APPLICATION`, else `spring.application.name` in a file
+//! names the program in its [metrics](crate::metrics).
 //!
 //! # While the program runs
 //!
@@ -62,6 +67,7 @@
 #![cfg_attr(doc, doc = include_str!("../../../docs/settings.md"))]
 
 mod address;
+mod application;
 mod bases;
 mod budgets;
 mod builder;

@@ -62,4 +62,6 @@ pub(crate) struct Files {
     pub(crate) documents: Vec<(Source, Vec<Property>)>,
     /// The first file that was written for Resilience4j.
     pub(crate) imported: Option<Arc<str>>,
+    /// What a Spring application calls itself in them.
+    pub(crate) application: Option<Arc<str>>,
 }

@@ -8,6 +8,7 @@
 //! configuration comes to is a [`Reload`]; its own events and metrics are here too.
 
 mod all_instances;
+mod application;
 mod budgets;
 pub(crate) mod call_site;
 mod capture;

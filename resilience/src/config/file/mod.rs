@@ -26,6 +26,7 @@ use root::Root;
 
 use super::{
     Problem,
+    application::Found,
     environment::Variable,
     key_path::{joined, split_index},
     property::{Leaf, Property, Text, shorten, shown_key},
@@ -150,6 +151,10 @@ pub(super) fn load(
             placeholders.define(&property.path, Arc::clone(&text.value));
         }
     }
+    let name = |(file, document): &(&ParsedFile, &[Property])| {
+        application_of(file, document, &placeholders, report)
+    };
+    let application = applied.iter().rev().find_map(name);
     let documents = applied
         .into_iter()
         .map(|(file, document)| {
@@ -157,7 +162,7 @@ pub(super) fn load(
         })
         .collect();
     let imported = files.iter().find(|file| file.root == Root::Resilience4j);
-    Files { documents, imported: imported.map(|file| Arc::clone(&file.name)) }
+    Files { documents, imported: imported.map(|file| Arc::clone(&file.name)), application }
 }
 
 fn parse(input: &Input, rank: usize, report: &mut Report) -> Option<ParsedFile> {
@@ -264,6 +269,7 @@ const OLD_ON_PROFILE: &str = "spring.profiles";
 const ON_CLOUD: &str = "spring.config.activate.oncloudplatform";
 const ACTIVE_PROFILES: &str = "spring.profiles.active";
 const IMPORT: &str = "spring.config.import";
+const APPLICATION: &str = "spring.application.name";
 
 /// The profiles that the files themselves make active, for want of an argument or a variable.
 fn profiles_of(files: &[ParsedFile], variables: &[Variable]) -> Vec<String> {
@@ -332,6 +338,29 @@ fn warn_of_imports(file: &ParsedFile, document: &[Property], report: &mut Report
             file.name,
             shown_key(import)
         ));
+    }
+}
+
+/// What a document calls the application. One whose placeholders have no value here names none: it may
+/// have one where Spring reads it.
+fn application_of(
+    file: &ParsedFile,
+    document: &[Property],
+    placeholders: &Placeholders<'_>,
+    report: &mut Report,
+) -> Option<Arc<str>> {
+    let property = document.iter().rfind(|property| is_named(property, &[APPLICATION]))?;
+    let Leaf::Text(text) = &property.leaf else { return None };
+    let spot = file.source.spot(property.line);
+    match placeholders.resolve(&text.value) {
+        Ok(resolved) => {
+            let text = resolved.as_deref().unwrap_or(&text.value);
+            Found { path: APPLICATION, text, spot }.checked(report)
+        }
+        Err(message) => {
+            report.warn(format!("{}: {APPLICATION} is not read: {message}", spot.place));
+            None
+        }
     }
 }
 
