@@ -25,6 +25,7 @@ mod error;
 pub mod events;
 pub mod keyed;
 mod kind;
+pub mod metrics;
 mod name;
 pub mod rate_limiter;
 pub mod registry;
