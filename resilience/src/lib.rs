@@ -70,3 +70,8 @@ pub use time_limiter::{TimeLimiter, TimeLimiterConfig};
 #[doc = include_str!("../../README.md")]
 #[doc = include_str!("../../docs/attributes.md")]
 struct Readme;
+
+/// Runs the examples of the guide to what can be seen of a program.
+#[cfg(all(doctest, feature = "metrics"))]
+#[doc = include_str!("../../docs/observability.md")]
+struct Observability;

@@ -4,8 +4,8 @@
 #[path = "../../benches/src/bin/build_cost/tree.rs"]
 mod tree;
 
-/// As many as there were when last counted. Fewer are welcome, and then here too.
-const MOST: usize = 32;
+/// As many as there were when last counted, three of them for the `metrics` facade. Fewer are welcome, and then here too.
+const MOST: usize = 35;
 
 #[test]
 fn the_default_features_build_no_more_crates_than_before() {

@@ -36,5 +36,13 @@ mod collect;
 mod family;
 mod point;
 mod prometheus;
+#[cfg(feature = "metrics")]
+mod publish;
+#[cfg(feature = "metrics")]
+mod publisher;
 
 pub use prometheus::CONTENT_TYPE;
+#[cfg(feature = "metrics")]
+pub use publish::publish;
+#[cfg(feature = "metrics")]
+pub use publisher::{PERIOD, Publisher, publish_every};

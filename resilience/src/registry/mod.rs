@@ -95,6 +95,17 @@ pub struct Resilience {
     inner: Arc<Inner>,
 }
 
+/// A registry that is there for as long as somebody else has a handle to it.
+#[cfg(feature = "metrics")]
+pub(crate) struct WeakResilience(std::sync::Weak<Inner>);
+
+#[cfg(feature = "metrics")]
+impl WeakResilience {
+    pub(crate) fn upgrade(&self) -> Option<Resilience> {
+        Some(Resilience { inner: self.0.upgrade()? })
+    }
+}
+
 struct Inner {
     clock: Clock,
     in_force: RwLock<Arc<InForce>>,
@@ -160,6 +171,11 @@ impl Resilience {
                 metrics: Mutex::default(),
             }),
         }
+    }
+
+    #[cfg(feature = "metrics")]
+    pub(crate) fn downgrade(&self) -> WeakResilience {
+        WeakResilience(Arc::downgrade(&self.inner))
     }
 
     /// Removes the instances of this name, of every pattern; tells whether there was one.
