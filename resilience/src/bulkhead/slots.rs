@@ -75,7 +75,8 @@ impl Word {
         if taken > Self::MOST || u64::from(max) > Self::MOST {
             return Self::LOCKED;
         }
-        Self(taken * Self::ONE | if waits { Self::WAITS } else { 0 } | u64::from(max))
+        let waits = if waits { Self::WAITS } else { 0 };
+        Self(taken * Self::ONE + waits + u64::from(max))
     }
 
     /// How many slots are taken; `None` where the lock has it.

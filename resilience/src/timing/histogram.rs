@@ -17,7 +17,7 @@ pub(crate) const BOUNDS: [Duration; 15] = [
     Duration::from_secs(5),
     Duration::from_secs(10),
     Duration::from_secs(30),
-    Duration::from_secs(60),
+    Duration::from_mins(1),
 ];
 
 pub(super) const BUCKETS: usize = BOUNDS.len() + 1;

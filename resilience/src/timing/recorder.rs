@@ -40,7 +40,7 @@ impl Longest {
     }
 
     fn new(elapsed: u64, now: u64) -> Self {
-        Self(Self::period(now) << Self::NANOS_BITS | elapsed.min(Self::MAX_NANOS))
+        Self((Self::period(now) << Self::NANOS_BITS) | elapsed.min(Self::MAX_NANOS))
     }
 
     /// How long it was, if it is of this period or the last.
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn the_longest_call_is_forgotten_after_two_minutes_or_so() {
         let calls = [(9 * MILLI, MINUTE), (2 * MILLI, 2 * MINUTE), (MILLI, 2 * MINUTE)];
-        let max = |now| both(&calls, now).max.as_nanos() as u64;
+        let max = |now| u64::try_from(both(&calls, now).max.as_nanos()).unwrap();
         assert_eq!(max(2 * MINUTE), 9 * MILLI);
         assert_eq!(max(3 * MINUTE), 2 * MILLI);
         assert_eq!(max(10 * MINUTE), 0);
