@@ -295,7 +295,7 @@ impl Error {
     }
 
     /// What clients read; they are not told of names, which may be keys.
-    #[cfg(any(feature = "tonic", feature = "tower"))]
+    #[cfg(any(feature = "axum", feature = "tonic", feature = "tower"))]
     pub(crate) fn public_text(&self) -> &'static str {
         match self {
             Error::CallNotPermitted(_) => "temporarily unavailable",

@@ -23,6 +23,10 @@ mod counter;
 mod entrance;
 mod error;
 pub mod events;
+#[cfg(any(feature = "axum", feature = "tower"))]
+mod http_response;
+#[cfg(feature = "axum")]
+mod into_response;
 pub mod keyed;
 mod kind;
 pub mod metrics;

@@ -1,9 +1,6 @@
 //! Refusals as HTTP responses.
 
-use http::{
-    HeaderValue, Response, StatusCode,
-    header::{CONTENT_TYPE, RETRY_AFTER},
-};
+use http::{Response, StatusCode};
 use tower_layer::Layer;
 
 use super::{Refuse, Refusing};
@@ -67,15 +64,7 @@ impl<B: From<&'static str>> Refuse<Response<B>> for RefusalsToHttp {
 /// # refuse(&bulkhead.try_acquire().unwrap_err().into());
 /// ```
 pub fn http_response<B: From<&'static str>>(refusal: &Error) -> Response<B> {
-    let mut response = Response::new(B::from(refusal.public_text()));
-    *response.status_mut() =
-        StatusCode::from_u16(refusal.http_status()).unwrap_or(StatusCode::SERVICE_UNAVAILABLE);
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-    if let Some(seconds) = refusal.retry_after_seconds() {
-        headers.insert(RETRY_AFTER, seconds.into());
-    }
-    response
+    crate::http_response::of(refusal)
 }
 
 /// For `classify`: a response with a status of 500 or more is a failure.
