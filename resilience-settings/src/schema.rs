@@ -56,6 +56,20 @@ const METRIC_KEYS: Key = key(
     "The keys that have metrics of their own.",
 );
 
+const REGISTER_HEALTH: Key = key(
+    "register_health_indicator",
+    Type::Bool,
+    Default::Bool(false),
+    "Whether the health of the process shows the instance.",
+);
+
+const FAIL_HEALTH: Key = key(
+    "allow_health_indicator_to_fail",
+    Type::Bool,
+    Default::Bool(false),
+    "Whether the instance may turn the health of the process to DOWN.",
+);
+
 /// Keys of `circuitbreaker`.
 pub const CIRCUIT_BREAKER: &[Key] = &[
     key(
@@ -226,6 +240,8 @@ pub const CIRCUIT_BREAKER: &[Key] = &[
         Default::Duration("10m"),
         "The longest time for which `open_for` may open the breaker.",
     ),
+    REGISTER_HEALTH,
+    FAIL_HEALTH,
     MAX_KEYS,
     KEY_IDLE_TIMEOUT,
     METRIC_KEYS,
@@ -363,6 +379,8 @@ pub const RATE_LIMITER: &[Key] = &[
         Default::Word("interval"),
         "Whether permissions come back all at once with a period or one by one over it.",
     ),
+    REGISTER_HEALTH,
+    FAIL_HEALTH,
     MAX_KEYS,
     KEY_IDLE_TIMEOUT,
     METRIC_KEYS,
@@ -466,6 +484,4 @@ pub const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("result_predicate", "write `retry_result = path` at the attribute"),
     ("consume_result_before_retry_attempt", "subscribe to the retry's events"),
     ("interval_bi_function", "write `retry_after = path` at the attribute"),
-    ("register_health_indicator", "health is not exported yet"),
-    ("allow_health_indicator_to_fail", "health is not exported yet"),
 ];

@@ -23,6 +23,7 @@ mod counter;
 mod entrance;
 mod error;
 pub mod events;
+pub mod health;
 #[cfg(any(feature = "axum", feature = "tower"))]
 mod http_response;
 #[cfg(feature = "axum")]

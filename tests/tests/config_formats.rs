@@ -106,13 +106,11 @@ fn a_spring_applications_yaml_loads_unchanged() {
         config.warnings(),
         [
             "settings without effect: \
-             `register_health_indicator` at <text>:17, <text>:36 (health is not exported yet); \
              `record_failure_predicate` at <text>:40 (write `record = path` at the attribute); \
              `circuitbreaker.circuit_breaker_aspect_order` at <text>:42 (the order is fixed; nest \
              two functions for another one); \
              `retry.metrics` at <text>:61 (metrics need no switch); \
              `subscribe_for_events` at <text>:71 (events are always available); \
-             `allow_health_indicator_to_fail` at <text>:72 (health is not exported yet); \
              `scheduled` at <text>:74 (the runtime has its own timers)",
             "keys of older versions: `ringBufferSizeInHalfOpenState` at <text>:33 (read as \
              `permitted_number_of_calls_in_half_open_state`); `keepAliveTime` at <text>:53 (read \

@@ -4,7 +4,7 @@ use fastrand::Rng;
 
 use super::{
     Admission, Answers, CircuitBreakerConfig, CircuitBreakerEvent, CircuitBreakerEventKind,
-    CircuitBreakerMetrics, IllegalTransition, Outcome, Permit, Report, State, Totals,
+    CircuitBreakerMetrics, IllegalTransition, Observation, Outcome, Permit, Report, State, Totals,
     admission::Grant,
     call::Call,
     durations::{Durations, Timings},
@@ -200,11 +200,21 @@ impl CircuitBreaker {
 
     /// Tells what the breaker has counted.
     pub fn metrics(&self) -> CircuitBreakerMetrics {
+        self.observe().metrics
+    }
+
+    /// Looks at all there is to see at one moment. Looking changes nothing.
+    pub(crate) fn observe(&self) -> Observation {
         let now = self.shared.clock.now();
         let mut guarded = self.shared.guarded.lock();
         guarded.collect(&self.shared.refusals);
         let totals = Totals { successful: self.shared.durations.successful(), ..guarded.totals };
-        CircuitBreakerMetrics::new(&guarded.engine.view(now), totals, now)
+        let view = guarded.engine.view(now);
+        Observation {
+            state: view.state,
+            config: Arc::clone(guarded.engine.config()),
+            metrics: CircuitBreakerMetrics::new(&view, totals, now),
+        }
     }
 
     /// Tells how long calls took, those included of all instances that are this name by a key.

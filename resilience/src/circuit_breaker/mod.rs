@@ -67,6 +67,7 @@ mod instance;
 #[cfg(feature = "tracing")]
 mod log;
 mod metrics;
+mod observation;
 mod open_wait;
 mod permit;
 mod phase;
@@ -94,4 +95,5 @@ pub use state::{IllegalTransition, State, UnknownState};
 
 pub(crate) use admission::Admission;
 pub(crate) use durations::Timings;
+pub(crate) use observation::{Observation, percentage};
 pub(crate) use report::{Answers, Report};

@@ -25,6 +25,8 @@ pub enum Refill {
 /// | `limit_refresh_period` | 500 ns | 1 ns to 292 years |
 /// | `timeout_duration` | 5 s | 0 to 292 years |
 /// | `refill` | `interval` | `interval`, `greedy` |
+/// | `register_health_indicator` | false | |
+/// | `allow_health_indicator_to_fail` | false | |
 /// | `max_keys` | 10,000 | 1 to 1,000,000 |
 /// | `key_idle_timeout` | 10 min | from 1 ms |
 /// | `metric_keys` | none | at most 100 |
@@ -51,6 +53,8 @@ pub struct RateLimiterConfig {
     limit_refresh_period: Duration,
     timeout_duration: Duration,
     refill: Refill,
+    register_health_indicator: bool,
+    allow_health_indicator_to_fail: bool,
     pub(crate) keyed: KeySettings,
     event_consumer_buffer_size: u32,
     enabled: bool,
@@ -64,6 +68,8 @@ impl RateLimiterConfig {
             .limit_refresh_period(self.limit_refresh_period)
             .timeout_duration(self.timeout_duration)
             .refill(self.refill)
+            .register_health_indicator(self.register_health_indicator)
+            .allow_health_indicator_to_fail(self.allow_health_indicator_to_fail)
             .keyed(&self.keyed)
             .event_consumer_buffer_size(self.event_consumer_buffer_size)
             .enabled(self.enabled)
@@ -85,6 +91,8 @@ impl RateLimiterConfig {
                 "greedy" => Refill::Greedy,
                 _ => Refill::Interval,
             },
+            register_health_indicator: settings.bool("register_health_indicator"),
+            allow_health_indicator_to_fail: settings.bool("allow_health_indicator_to_fail"),
             keyed: KeySettings::from_settings(settings),
             event_consumer_buffer_size: settings.u32("event_consumer_buffer_size"),
             enabled: settings.bool("enabled"),
@@ -110,6 +118,16 @@ impl RateLimiterConfig {
     pub fn refill(&self) -> Refill {
         self.refill
     }
+
+    /// Returns whether the health of the process shows the instance.
+    pub fn register_health_indicator(&self) -> bool {
+        self.register_health_indicator
+    }
+
+    /// Returns whether the instance may turn the health of the process to DOWN.
+    pub fn allow_health_indicator_to_fail(&self) -> bool {
+        self.allow_health_indicator_to_fail
+    }
 }
 
 typed_config! {
@@ -125,6 +143,10 @@ typed_config! {
         Refill::Interval => "interval".to_owned(),
         Refill::Greedy => "greedy".to_owned(),
     });
+    /// Sets whether the health of the process shows the instance; it does not by default.
+    register_health_indicator(on: bool) = Value::Bool(on);
+    /// Sets whether the instance may turn the health of the process to DOWN; it may not by default.
+    allow_health_indicator_to_fail(on: bool) = Value::Bool(on);
 }
 
 /// A file cannot write a longer duration, but a builder can.
@@ -178,6 +200,8 @@ mod tests {
             .limit_refresh_period(Duration::from_millis(3))
             .timeout_duration(Duration::from_millis(2))
             .refill(Refill::Greedy)
+            .register_health_indicator(true)
+            .allow_health_indicator_to_fail(true)
             .max_keys(8)
             .key_idle_timeout(Duration::from_secs(8))
             .metric_keys(["a", "b"])
@@ -199,6 +223,8 @@ mod tests {
         assert_eq!(config.timeout_duration(), Duration::from_millis(2));
         assert_eq!(config.refill(), Refill::Greedy);
         assert_eq!(config.event_consumer_buffer_size(), 9);
+        assert!(config.register_health_indicator());
+        assert!(config.allow_health_indicator_to_fail());
         assert!(!config.is_enabled());
     }
 }

@@ -80,6 +80,10 @@ typed_config! {
     /// Sets the longest time for which an error may ask the breaker to open, from 1 ms; 10 min by
     /// default.
     open_for_max(max: Duration) = Value::Duration(max);
+    /// Sets whether the health of the process shows the instance; it does not by default.
+    register_health_indicator(on: bool) = Value::Bool(on);
+    /// Sets whether the instance may turn the health of the process to DOWN; it may not by default.
+    allow_health_indicator_to_fail(on: bool) = Value::Bool(on);
 }
 
 impl CircuitBreakerConfigBuilder {

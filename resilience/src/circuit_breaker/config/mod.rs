@@ -50,6 +50,8 @@ use crate::{
 /// | `consecutive_failures` | 5 | from 1, also per error kind |
 /// | `probe_lease` | 60 s | from 1 ms |
 /// | `open_for_max` | 10 min | from 1 ms |
+/// | `register_health_indicator` | false | |
+/// | `allow_health_indicator_to_fail` | false | |
 /// | `max_keys` | 10,000 | 1 to 1,000,000 |
 /// | `key_idle_timeout` | 10 min | from 1 ms |
 /// | `metric_keys` | none | at most 100 |
@@ -102,6 +104,8 @@ pub struct CircuitBreakerConfig {
     pub(super) failure_streaks: FailureStreaks,
     probe_lease: Duration,
     open_for_max: Duration,
+    register_health_indicator: bool,
+    allow_health_indicator_to_fail: bool,
     pub(crate) keyed: KeySettings,
     event_consumer_buffer_size: u32,
     enabled: bool,
@@ -152,6 +156,8 @@ impl CircuitBreakerConfig {
             .failure_counting(self.failure_counting)
             .probe_lease(self.probe_lease)
             .open_for_max(self.open_for_max)
+            .register_health_indicator(self.register_health_indicator)
+            .allow_health_indicator_to_fail(self.allow_health_indicator_to_fail)
             .keyed(&self.keyed)
             .event_consumer_buffer_size(self.event_consumer_buffer_size)
             .enabled(self.enabled);
@@ -266,6 +272,8 @@ impl CircuitBreakerConfig {
             failure_streaks: failure_streaks(settings),
             probe_lease: settings.duration("probe_lease"),
             open_for_max: settings.duration("open_for_max"),
+            register_health_indicator: settings.bool("register_health_indicator"),
+            allow_health_indicator_to_fail: settings.bool("allow_health_indicator_to_fail"),
             keyed: KeySettings::from_settings(settings),
             event_consumer_buffer_size: settings.u32("event_consumer_buffer_size"),
             enabled: settings.bool("enabled"),
@@ -429,6 +437,16 @@ impl CircuitBreakerConfig {
     /// Returns the longest time for which an error may ask the breaker to open.
     pub fn open_for_max(&self) -> Duration {
         self.open_for_max
+    }
+
+    /// Returns whether the health of the process shows the instance.
+    pub fn register_health_indicator(&self) -> bool {
+        self.register_health_indicator
+    }
+
+    /// Returns whether the instance may turn the health of the process to DOWN.
+    pub fn allow_health_indicator_to_fail(&self) -> bool {
+        self.allow_health_indicator_to_fail
     }
 }
 
@@ -597,6 +615,8 @@ mod tests {
             .consecutive_failures_by_kind([("io", 2), ("default", 7)])
             .probe_lease(Duration::from_secs(9))
             .open_for_max(Duration::from_secs(10))
+            .register_health_indicator(true)
+            .allow_health_indicator_to_fail(true)
             .max_keys(12)
             .key_idle_timeout(Duration::from_secs(13))
             .metric_keys(["a", "b"])
@@ -649,6 +669,8 @@ mod tests {
         assert_eq!(config.probe_lease(), Duration::from_secs(9));
         assert_eq!(config.open_for_max(), Duration::from_secs(10));
         assert_eq!(config.event_consumer_buffer_size(), 11);
+        assert!(config.register_health_indicator());
+        assert!(config.allow_health_indicator_to_fail());
         assert!(!config.is_enabled());
         let growing = CircuitBreakerConfig::builder().enable_exponential_backoff(true);
         let growing = growing.build().unwrap();
