@@ -11,6 +11,8 @@
 #[doc(hidden)]
 #[path = "private/mod.rs"]
 pub mod __private;
+#[cfg(feature = "actuator")]
+pub mod actuator;
 mod aftermath;
 mod blocking;
 pub mod bulkhead;

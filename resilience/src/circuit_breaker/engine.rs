@@ -100,6 +100,9 @@ pub(super) struct Ending<'a> {
 pub(super) struct View {
     pub(super) state: State,
     pub(super) entered_at: u64,
+    /// When the state's own time is over, if it has one.
+    #[cfg(feature = "actuator")]
+    pub(super) ends_at: Option<u64>,
     pub(super) snapshot: Snapshot,
     pub(super) transitions: u64,
 }
@@ -211,6 +214,8 @@ impl Engine {
         View {
             state: phase.state(),
             entered_at: phase.entered_at(),
+            #[cfg(feature = "actuator")]
+            ends_at: phase.ends_at(),
             snapshot: if keeps_window { self.snapshot(now) } else { Snapshot::EMPTY },
             transitions: self.transitions + u64::from(hops),
         }

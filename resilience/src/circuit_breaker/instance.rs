@@ -212,6 +212,10 @@ impl CircuitBreaker {
         let view = guarded.engine.view(now);
         Observation {
             state: view.state,
+            #[cfg(feature = "actuator")]
+            since: view.entered_at,
+            #[cfg(feature = "actuator")]
+            open_until: view.ends_at.filter(|_| view.state == State::Open),
             config: Arc::clone(guarded.engine.config()),
             metrics: CircuitBreakerMetrics::new(&view, totals, now),
         }

@@ -7,6 +7,12 @@ use super::{CircuitBreakerConfig, CircuitBreakerMetrics, State};
 pub(crate) struct Observation {
     /// The state that a call would meet.
     pub(crate) state: State,
+    /// Since when, in nanoseconds on the instance's clock.
+    #[cfg(feature = "actuator")]
+    pub(crate) since: u64,
+    /// OPEN: until when.
+    #[cfg(feature = "actuator")]
+    pub(crate) open_until: Option<u64>,
     pub(crate) config: Arc<CircuitBreakerConfig>,
     pub(crate) metrics: CircuitBreakerMetrics,
 }

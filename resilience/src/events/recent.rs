@@ -44,7 +44,7 @@ pub struct RecentEvent {
 }
 
 impl RecentEvent {
-    pub(super) fn of<E: Event>(event: &E) -> Self {
+    pub(crate) fn of<E: Event>(event: &E) -> Self {
         let mut recent = Self {
             type_name: event.type_name(),
             created_at: event.created_at(),

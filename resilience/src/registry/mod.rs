@@ -223,6 +223,11 @@ impl Resilience {
         Arc::clone(&self.inner.in_force.read().config)
     }
 
+    #[cfg(feature = "actuator")]
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.inner.clock
+    }
+
     /// Every setting of every instance and retry budget that is declared or in use: its key path, its value and where
     /// it came from, the attributes' inline settings included.
     ///
@@ -285,7 +290,32 @@ macro_rules! accessors {
                 }
             )*
         }
+
+        $(
+            #[cfg(feature = "actuator")]
+            impl Kept for $instance {
+                fn all_in(registry: &Resilience) -> Vec<Self> {
+                    registry.$all()
+                }
+
+                fn find_in(registry: &Resilience, name: &str) -> Option<Self> {
+                    let instances = &registry.inner.instances.$field;
+                    registry.inner.with_key(Self::PATTERN, name, |key| instances.find(key))
+                }
+            }
+        )*
     };
+}
+
+/// A pattern whose instances a registry keeps.
+///
+/// To find one this way is no use of it: what is declared and not used is still told of.
+#[cfg(feature = "actuator")]
+pub(crate) trait Kept: Managed {
+    /// All of them, sorted by name.
+    fn all_in(registry: &Resilience) -> Vec<Self>;
+
+    fn find_in(registry: &Resilience, name: &str) -> Option<Self>;
 }
 
 accessors! {

@@ -1,0 +1,138 @@
+//! A web interface for those who run the process: Resilience4j's endpoints, health, the configuration in
+//! force, and a page that shows it all live.
+//!
+//! ```no_run
+//! use resilience::actuator::Actuator;
+//!
+//! # async fn start() -> Result<(), Box<dyn std::error::Error>> {
+//! let actuator = Actuator::new(&resilience::global()).token(std::env::var("ACTUATOR_TOKEN")?)?;
+//! let server = actuator.serve().await?; // http://127.0.0.1:9090/actuator
+//! # server.stop().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | path | what |
+//! |---|---|
+//! | `GET /actuator` | the page for a browser, else the links |
+//! | `GET /actuator/circuitbreakers`, `ratelimiters`, `retries`, `bulkheads`, `timelimiters` | Resilience4j's lists |
+//! | `POST /actuator/circuitbreakers/NAME` | changes a breaker's state, with the token only |
+//! | `GET /actuator/circuitbreakerevents[/NAME[/TYPE]]`, `ratelimiterevents`, `retryevents`, `bulkheadevents`, `timelimiterevents` | the kept events; `?limit=` says how many at most |
+//! | `GET /actuator/streamcircuitbreakerevents[/NAME[/TYPE]]` and so on | the same events as they happen, as server-sent events |
+//! | `GET /actuator/health`, `health/liveness`, `health/readiness` | [`health`](crate::health) |
+//! | `GET /actuator/config` | every setting in force and where it came from |
+//! | `GET /actuator/instances`, `GET /actuator/stream` | everything the page shows, at once and as it changes |
+//!
+//! It is meant for a management port that only those reach who may see all this: [`Actuator::serve`]
+//! listens on loopback. Nothing that a call carries is in it: no arguments, no keys, no texts of errors.
+//! Whoever may connect may read; changes need the token.
+
+mod config;
+mod events;
+mod health;
+mod host;
+mod index;
+mod instances;
+mod listening;
+mod lists;
+mod live;
+mod page;
+mod problem;
+mod router;
+mod server;
+mod sse;
+mod stream;
+mod time;
+mod token;
+mod topic;
+mod transition;
+
+use std::{io, net::SocketAddr};
+
+use axum::Router;
+use tokio::net::ToSocketAddrs;
+
+pub use server::Server;
+pub use token::UnfitToken;
+
+use self::{router::Shared, token::Token};
+use crate::Resilience;
+
+/// Where [`Actuator::serve`] listens.
+pub const DEFAULT_ADDRESS: SocketAddr =
+    SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9090);
+
+/// Shows the instances of a registry over HTTP; the [module](self) tells how.
+#[derive(Debug, Clone)]
+#[must_use = "an actuator does nothing until it is served"]
+pub struct Actuator {
+    registry: Resilience,
+    token: Option<Token>,
+    capture_events: bool,
+}
+
+impl Actuator {
+    /// Starts with no token, so that nothing can be changed, and with all events kept.
+    pub fn new(registry: &Resilience) -> Self {
+        Self { registry: registry.clone(), token: None, capture_events: true }
+    }
+
+    /// Lets those who have this token change the state of breakers, by `Authorization: Bearer TOKEN`.
+    ///
+    /// # Errors
+    ///
+    /// Unless the token is 16 to 1024 visible ASCII characters.
+    pub fn token(mut self, token: impl Into<String>) -> Result<Self, UnfitToken> {
+        self.token = Some(Token::new(token.into())?);
+        Ok(self)
+    }
+
+    /// Says whether every event is kept, as Resilience4j keeps them; they are by default.
+    ///
+    /// Otherwise the lists have state changes, resets and exceeded rates only, and a call costs less:
+    /// see [`Events::capture`](crate::events::Events::capture).
+    pub fn capture_events(mut self, all: bool) -> Self {
+        self.capture_events = all;
+        self
+    }
+
+    /// The routes, all under `/actuator`, for a router of the program's own.
+    ///
+    /// Whoever serves them decides who may connect, and limits connections. Streams that are open keep
+    /// a server from stopping gracefully; a [`Server`] ends them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use resilience::{Config, Resilience, actuator::Actuator};
+    ///
+    /// let registry = Resilience::from_config(Config::default())?;
+    /// let app: axum::Router = axum::Router::new().merge(Actuator::new(&registry).router());
+    /// # let _ = app;
+    /// # Ok::<(), resilience::ConfigError>(())
+    /// ```
+    pub fn router(self) -> Router {
+        router::router(Shared::new(self))
+    }
+
+    /// Serves at [`DEFAULT_ADDRESS`].
+    ///
+    /// # Errors
+    ///
+    /// If the port cannot be bound.
+    pub async fn serve(self) -> io::Result<Server> {
+        self.bind(DEFAULT_ADDRESS).await
+    }
+
+    /// Serves at this address; port 0 takes a free one.
+    ///
+    /// On a loopback address, requests for another host are refused: a web site whose name was made to
+    /// point there cannot read what its visitor's browser can.
+    ///
+    /// # Errors
+    ///
+    /// If the address cannot be bound.
+    pub async fn bind(self, address: impl ToSocketAddrs) -> io::Result<Server> {
+        Server::start(address, Shared::new(self)).await
+    }
+}
