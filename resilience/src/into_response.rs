@@ -37,3 +37,36 @@ impl<E: IntoResponse> IntoResponse for CallError<E> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use axum::{body::to_bytes, http::StatusCode};
+
+    use super::*;
+    use crate::{CircuitBreaker, CircuitBreakerConfig};
+
+    fn refusal() -> Error {
+        let breaker = CircuitBreaker::new("payment", CircuitBreakerConfig::default());
+        breaker.transition_to_open_for(Duration::from_secs(90)).unwrap();
+        breaker.try_acquire().unwrap_err().into()
+    }
+
+    #[tokio::test]
+    async fn a_refusal_says_when_to_come_back_and_no_name() {
+        let response = refusal().into_response();
+        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(response.headers()["retry-after"], "90");
+        assert_eq!(response.headers()["content-type"], "text/plain; charset=utf-8");
+        let body = to_bytes(response.into_body(), 100).await.unwrap();
+        assert_eq!(body, "temporarily unavailable");
+    }
+
+    #[test]
+    fn what_a_call_ended_in_is_a_response_of_its_own() {
+        let of = |error: CallError<StatusCode>| error.into_response().status();
+        assert_eq!(of(CallError::Inner(StatusCode::NOT_FOUND)), StatusCode::NOT_FOUND);
+        assert_eq!(of(CallError::Resilience(refusal())), StatusCode::SERVICE_UNAVAILABLE);
+    }
+}

@@ -87,10 +87,11 @@ impl Actuator {
         Ok(self)
     }
 
-    /// Says whether every event is kept, as Resilience4j keeps them; they are by default.
+    /// Says whether the registry is made to keep every event, as Resilience4j keeps them; it is by
+    /// default.
     ///
-    /// Otherwise the lists have state changes, resets and exceeded rates only, and a call costs less:
-    /// see [`Events::capture`](crate::events::Events::capture).
+    /// Otherwise it is left as it is: the lists may have state changes, resets and exceeded rates only,
+    /// and a call costs less (see [`Resilience::capture_events`]).
     pub fn capture_events(mut self, all: bool) -> Self {
         self.capture_events = all;
         self

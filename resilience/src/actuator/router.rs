@@ -35,7 +35,9 @@ pub(super) type App = Arc<Shared>;
 impl Shared {
     pub(super) fn new(actuator: Actuator) -> App {
         let Actuator { registry, token, capture_events } = actuator;
-        registry.capture_events(capture_events);
+        if capture_events {
+            registry.capture_events(true);
+        }
         Arc::new(Self {
             live: Live::new(registry.clone()),
             registry,

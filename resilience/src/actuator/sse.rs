@@ -43,13 +43,17 @@ where
 
 /// An event with a name, for listeners of that name.
 pub(super) fn named(name: &str, data: &impl Serialize) -> Event {
-    unnamed(data).event(name)
+    with(Event::default().event(name), data)
 }
 
 /// An event that every listener hears.
 pub(super) fn unnamed(data: &impl Serialize) -> Event {
+    with(Event::default(), data)
+}
+
+fn with(event: Event, data: &impl Serialize) -> Event {
     // Nothing that is sent has a key that is no text, so nothing cannot be written.
-    Event::default().json_data(data).unwrap_or_default()
+    event.json_data(data).unwrap_or_default()
 }
 
 /// How many events a slow reader has missed.

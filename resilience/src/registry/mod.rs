@@ -18,6 +18,8 @@ mod event;
 mod global;
 mod in_force;
 mod instances;
+#[cfg(feature = "actuator")]
+mod kept;
 #[cfg(feature = "tracing")]
 mod log;
 #[cfg(not(feature = "tracing"))]
@@ -68,6 +70,8 @@ pub use metrics::RegistryMetrics;
 pub use watch::Watcher;
 
 pub(crate) use instances::Managed;
+#[cfg(feature = "actuator")]
+pub(crate) use kept::Kept;
 pub(crate) use scope::{in_present_scope, in_present_scope_sync};
 
 /// How many of its events a registry keeps.
@@ -305,17 +309,6 @@ macro_rules! accessors {
             }
         )*
     };
-}
-
-/// A pattern whose instances a registry keeps.
-///
-/// To find one this way is no use of it: what is declared and not used is still told of.
-#[cfg(feature = "actuator")]
-pub(crate) trait Kept: Managed {
-    /// All of them, sorted by name.
-    fn all_in(registry: &Resilience) -> Vec<Self>;
-
-    fn find_in(registry: &Resilience, name: &str) -> Option<Self>;
 }
 
 accessors! {

@@ -3,7 +3,10 @@ use serde::Serialize;
 use crate::{
     Bulkhead, CircuitBreaker, RateLimiter, Retry, ThreadPoolBulkhead, TimeLimiter,
     actuator::time::{millis, rfc3339_of_nanos},
-    circuit_breaker::{CircuitBreakerEvent, CircuitBreakerEventKind, Observation},
+    circuit_breaker::{
+        CircuitBreakerConfig, CircuitBreakerEvent, CircuitBreakerEventKind, Observation,
+        SlidingWindowType,
+    },
 };
 
 /// What is shown of an instance: nothing that changes with time alone, so that nothing is sent of one
@@ -150,7 +153,7 @@ impl CircuitBreakerView {
             slow_call_rate_threshold: config.slow_call_rate_threshold(),
             buffered_calls: metrics.buffered_calls,
             max_buffered_calls: config.sliding_window_size(),
-            minimum_number_of_calls: config.minimum_number_of_calls(),
+            minimum_number_of_calls: needed_calls(&config),
             failed_calls: metrics.failed_calls,
             slow_calls: metrics.slow_calls,
             slow_failed_calls: metrics.slow_failed_calls,
@@ -168,6 +171,15 @@ impl CircuitBreakerView {
                 transitions: totals.transitions,
             },
         }
+    }
+}
+
+/// How many calls the window has before it has rates: never more than it can hold.
+fn needed_calls(config: &CircuitBreakerConfig) -> u32 {
+    let minimum = config.minimum_number_of_calls();
+    match config.sliding_window_type() {
+        SlidingWindowType::CountBased => minimum.min(config.sliding_window_size()),
+        SlidingWindowType::TimeBased => minimum,
     }
 }
 
