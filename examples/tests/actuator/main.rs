@@ -1,0 +1,12 @@
+//! The actuator, over real HTTP.
+
+#![allow(clippy::unwrap_used, reason = "a failure here fails the test")]
+
+mod changes;
+mod events;
+mod health;
+mod instances;
+mod lists;
+mod server;
+mod streams;
+mod support;
