@@ -7,6 +7,7 @@ mod events;
 mod health;
 mod instances;
 mod lists;
+mod readers;
 mod server;
 mod streams;
 mod support;
