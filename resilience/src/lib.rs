@@ -79,6 +79,6 @@ pub use time_limiter::{TimeLimiter, TimeLimiterConfig};
 struct Readme;
 
 /// Runs the examples of the guide to what can be seen of a program.
-#[cfg(all(doctest, feature = "metrics"))]
+#[cfg(all(doctest, feature = "actuator", feature = "metrics"))]
 #[doc = include_str!("../../docs/observability.md")]
 struct Observability;

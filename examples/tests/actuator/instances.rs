@@ -9,6 +9,7 @@ use crate::support::{ONE_OF_EACH, Served, Stream, eventually, serve, serve_as};
 async fn everything_the_page_shows_is_there() {
     let served = serve(ONE_OF_EACH).await;
     let mut shown = served.json("/instances").await;
+    assert_eq!(shown["application"], *served.registry.application());
     assert!(shown["time"].as_str().unwrap().ends_with('Z'));
     let since = shown["circuitBreakers"][0]["since"].take();
     assert!(since.as_str().unwrap().ends_with('Z'), "{since}");

@@ -60,6 +60,15 @@ async fn the_configuration_is_shown_with_the_origin_of_every_value() {
 }
 
 #[tokio::test]
+async fn prometheus_scrapes_what_the_registry_counts() {
+    let served = serve(ONE_OF_EACH).await;
+    let scrape = served.get("/prometheus").send().await.unwrap();
+    let content_type = &scrape.headers()["content-type"];
+    assert_eq!(content_type, "text/plain; version=0.0.4; charset=utf-8");
+    assert_eq!(scrape.text().await.unwrap(), served.registry.prometheus());
+}
+
+#[tokio::test]
 async fn the_root_is_links_for_programs_and_a_page_for_browsers() {
     let served = serve("").await;
     let links = served.json("").await["_links"].clone();

@@ -44,6 +44,7 @@ const PATHS: &[(&str, &str)] = &[
     ("health", "/health"),
     ("health-path", "/health/{path}"),
     ("config", "/config"),
+    ("prometheus", "/prometheus"),
     ("instances", "/instances"),
     ("stream", "/stream"),
 ];

@@ -21,6 +21,7 @@
 //! | `GET /actuator/streamcircuitbreakerevents[/NAME[/TYPE]]` and so on | the same events as they happen, as server-sent events |
 //! | `GET /actuator/health`, `health/liveness`, `health/readiness` | [`health`](crate::health) |
 //! | `GET /actuator/config` | every setting in force and where it came from |
+//! | `GET /actuator/prometheus` | the [`metrics`](crate::metrics) for Prometheus |
 //! | `GET /actuator/instances`, `GET /actuator/stream` | everything the page shows, at once and as it changes |
 //!
 //! It is meant for a management port that only those reach who may see all this: [`Actuator::serve`]
@@ -38,6 +39,7 @@ mod lists;
 mod live;
 mod page;
 mod problem;
+mod prometheus;
 mod router;
 mod server;
 mod sse;

@@ -6,8 +6,8 @@ use axum::{Router, extract::DefaultBodyLimit, middleware, routing::get};
 use tokio::sync::{Semaphore, watch};
 
 use super::{
-    Actuator, config, events, health, index, instances, lists, live::Live, page, stream,
-    token::Token, transition,
+    Actuator, config, events, health, index, instances, lists, live::Live, page, prometheus,
+    stream, token::Token, transition,
 };
 use crate::{Bulkhead, CircuitBreaker, RateLimiter, Resilience, Retry, TimeLimiter};
 
@@ -74,6 +74,7 @@ pub(super) fn router(app: App) -> Router {
         .route("/health/liveness", get(health::liveness))
         .route("/health/readiness", get(health::readiness))
         .route("/config", get(config::config))
+        .route("/prometheus", get(prometheus::prometheus))
         .route("/instances", get(instances::instances))
         .route("/stream", get(instances::stream))
         .merge(page::files());

@@ -26,7 +26,8 @@ use super::{
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Told<T> {
-    application: Option<String>,
+    /// The name of the program.
+    application: String,
     time: String,
     /// Whether there is a token, with which states can be changed.
     writable: bool,
@@ -37,7 +38,7 @@ struct Told<T> {
 impl<T> Told<T> {
     fn now(app: &App, what: T) -> Self {
         Self {
-            application: None,
+            application: app.registry.application().to_string(),
             time: rfc3339_of_nanos(app.registry.clock().now()),
             writable: app.token.is_some(),
             what,

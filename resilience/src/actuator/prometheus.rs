@@ -1,0 +1,14 @@
+//! What Prometheus scrapes.
+
+use axum::{
+    extract::State,
+    http::header::CONTENT_TYPE,
+    response::{IntoResponse, Response},
+};
+
+use super::router::App;
+use crate::metrics;
+
+pub(super) async fn prometheus(State(app): State<App>) -> Response {
+    ([(CONTENT_TYPE, metrics::CONTENT_TYPE)], app.registry.prometheus()).into_response()
+}
