@@ -87,7 +87,7 @@ async fn the_root_is_links_for_programs_and_a_page_for_browsers() {
 #[tokio::test]
 async fn nothing_is_cached_framed_or_run_that_is_not_the_pages_own() {
     let served = serve("").await;
-    for path in ["", "/page.js", "/page.css", "/health", "/no/such/path"] {
+    for path in ["", "/page/page.js", "/page/page.css", "/health", "/no/such/path"] {
         let response = served.get(path).header("accept", "text/html").send().await.unwrap();
         let headers = response.headers();
         let policy = headers["content-security-policy"].to_str().unwrap();

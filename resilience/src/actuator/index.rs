@@ -6,7 +6,7 @@ use axum::{
     Json,
     extract::OriginalUri,
     http::{HeaderMap, header::ACCEPT},
-    response::{IntoResponse, Response},
+    response::{IntoResponse, Redirect, Response},
 };
 use serde::Serialize;
 
@@ -64,7 +64,9 @@ struct Link {
 pub(super) async fn index(OriginalUri(uri): OriginalUri, headers: HeaderMap) -> Response {
     let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
     if accept.is_some_and(|accept| accept.contains("text/html")) {
-        return page();
+        // The page's own links are relative to the path without a slash.
+        let slash = uri.path().ends_with('/');
+        return if slash { Redirect::permanent("../actuator").into_response() } else { page() };
     }
     let root = uri.path().trim_end_matches('/');
     let links = PATHS.iter().map(|&(name, path)| {

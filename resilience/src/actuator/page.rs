@@ -24,10 +24,26 @@ pub(super) fn page() -> Response {
     file("text/html; charset=utf-8", include_str!("page/index.html"))
 }
 
+macro_rules! scripts {
+    ($($name:literal)*) => {
+        &[$(($name, include_str!(concat!("page/", $name)))),*]
+    };
+}
+
+/// The modules of the page's script, each with what is in it.
+const SCRIPTS: &[(&str, &str)] = scripts![
+    "badge.js" "cells.js" "change.js" "dom.js" "menu.js" "page.js" "patterns.js" "row.js"
+    "server.js" "table.js" "timeline.js" "view.js" "words.js"
+];
+
 pub(super) fn files() -> Router<App> {
     let style = async || file("text/css; charset=utf-8", include_str!("page/page.css"));
-    let script = async || file("text/javascript; charset=utf-8", include_str!("page/page.js"));
-    Router::new().route("/page.css", get(style)).route("/page.js", get(script))
+    let mut routes = Router::new().route("/page/page.css", get(style));
+    for &(name, script) in SCRIPTS {
+        let script = async move || file("text/javascript; charset=utf-8", script);
+        routes = routes.route(&format!("/page/{name}"), get(script));
+    }
+    routes
 }
 
 fn file(content_type: &'static str, content: &'static str) -> Response {
