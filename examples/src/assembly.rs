@@ -8,6 +8,7 @@ use resilience::{ConfigError, Resilience};
 use crate::{
     database::OpenError,
     inventory::{self, StockStore},
+    management::ManagementError,
     order::{self, InventoryClient, OrderService, OrderStore, PaymentClient},
     payment::{self, PaymentService, PaymentStore, ProviderClient},
     peer::{BaseUrl, Peer},
@@ -30,6 +31,9 @@ pub enum StartError {
     /// The port cannot be bound.
     #[error(transparent)]
     Listen(#[from] ListenError),
+    /// The management port cannot be opened.
+    #[error(transparent)]
+    Management(#[from] ManagementError),
     /// A file cannot be written, or a task died.
     #[error(transparent)]
     Io(#[from] io::Error),

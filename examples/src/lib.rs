@@ -10,6 +10,7 @@ pub mod database;
 pub mod demo;
 pub mod faults;
 pub mod inventory;
+pub mod management;
 pub mod order;
 pub mod payment;
 pub mod peer;

@@ -13,7 +13,7 @@ use resilience::{Resilience, config::ConfigBuilder};
 use tempfile::TempDir;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::{assembly::StartError, settings, web::Server};
+use crate::{assembly::StartError, management::manage, settings, web::Server};
 
 /// How long requests under way may hold up the end of a process.
 const GRACE: Duration = Duration::from_secs(10);
@@ -25,6 +25,9 @@ pub struct Common {
     /// Port on 127.0.0.1; 0 takes a free one
     #[arg(long, required = false)]
     pub port: u16,
+    /// Port on 127.0.0.1 for the actuator and its live page; 0 takes a free one, left out there is none
+    #[arg(long, value_name = "PORT")]
+    pub management_port: Option<u16>,
     /// File that declares the protections; the built-in ones if left out
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
@@ -87,12 +90,20 @@ impl Common {
         let loader = settings::loader(self.config.as_deref());
         let registry = resilience::init(loader.clone().load()?)?;
         let app = app(&registry).await?;
+        // It stops when it is dropped, at the end.
+        let management = match self.management_port {
+            Some(port) => Some(manage(&registry, port).await?),
+            None => None,
+        };
 
         let mut signals = Signals::new()?;
         let hangup = signal(SignalKind::hangup())?;
         let reloads = tokio::spawn(reload_at(hangup, name.to_owned(), registry, loader));
         let server = Server::start(self.port, app).await?;
         println!("{name} listens on {}", server.url());
+        if let Some(management) = &management {
+            println!("{name} manages on http://{}/actuator", management.address());
+        }
         signals.next().await;
         reloads.abort();
         tracing::info!("{name} stops");

@@ -187,6 +187,9 @@ fn a_port_that_is_taken_and_a_file_that_is_no_database_are_named() {
         assert_eq!(status, Some(1));
         assert!(message.contains(&format!("127.0.0.1:{port}")), "{message}");
     }
+    let (status, message) = refused_start("order", &["--management-port", &port]);
+    assert_eq!(status, Some(1));
+    assert!(message.contains(&format!("127.0.0.1:{port}")), "{message}");
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("notes.txt");
     std::fs::write(&file, "this is not a database, whatever it is called ".repeat(100)).unwrap();
@@ -199,6 +202,21 @@ fn a_port_that_is_taken_and_a_file_that_is_no_database_are_named() {
             assert!(message.contains(file), "{message}");
         }
     }
+}
+
+#[test]
+fn a_token_that_is_too_short_stops_the_start_and_is_not_shown() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    // So that it ends as well if it takes the token.
+    let port = taken.local_addr().unwrap().port().to_string();
+    let order = Command::new(binary("order"))
+        .args(["--port", "0", "--management-port", &port])
+        .env("ACTUATOR_TOKEN", "geheim")
+        .output()
+        .unwrap();
+    assert_eq!(order.status.code(), Some(1));
+    let message = String::from_utf8(order.stderr).unwrap();
+    assert!(message.contains("ACTUATOR_TOKEN") && !message.contains("geheim"), "{message}");
 }
 
 #[test]
