@@ -3,7 +3,9 @@
 #![allow(dead_code, reason = "every test file uses another part of it")]
 #![allow(clippy::unwrap_used, reason = "a failure here fails the test")]
 
+pub(crate) mod browser;
 pub(crate) mod database;
+pub(crate) mod watched;
 
 use std::time::{Duration, Instant};
 
