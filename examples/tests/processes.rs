@@ -292,6 +292,30 @@ fn the_demos_help_tells_the_scenes_and_how_long_they_take() {
     }
 }
 
+#[tokio::test]
+async fn the_demo_is_watched_live_and_goes_on_after_its_scenes_until_it_is_told_to_end() {
+    let mut demo = Command::new(env!("CARGO_BIN_EXE_demo"))
+        .args(["--scene", "1", "--serve", "0"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut log = BufReader::new(demo.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let watch = log.find_map(|line| {
+        let url = line.strip_prefix("Watch it live at ")?.split(';').next()?;
+        Some(url.to_owned())
+    });
+    let mut demo = Service { child: demo, url: watch.unwrap() };
+    log.find(|line| line.contains("until ctrl-c")).unwrap();
+
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let instances = client.get(format!("{}/instances", demo.url)).send().await.unwrap();
+    let instances: Value = instances.json().await.unwrap();
+    assert_ne!(instances["rateLimiters"][0]["permitted"], 0, "{instances}");
+    demo.signal("-INT");
+    assert_eq!(demo.child.wait().unwrap().code(), Some(0));
+}
+
 #[test]
 fn a_broken_promise_is_exit_status_1_and_says_so_to_machines() {
     // One order a second is less than what scene 1 promises to serve.

@@ -1,13 +1,14 @@
 use std::time::Instant;
 
 use clap::Parser;
+use tokio::signal::unix::{SignalKind, signal};
 
 use super::{
     report::{Report, SceneReport},
     scene::{SCENES, Scene},
     stage::Stage,
 };
-use crate::{assembly::StartError, settings};
+use crate::{assembly::StartError, management::manage, settings};
 
 /// Starts the whole system on loopback, lets its parts fail, and checks what was promised.
 ///
@@ -22,6 +23,9 @@ pub struct Options {
     /// Print the report as JSON, for machines
     #[arg(long)]
     json: bool,
+    /// Show the live page on this port of 127.0.0.1, and keep everything running until ctrl-c
+    #[arg(long, value_name = "PORT", num_args = 0..=1, default_missing_value = "9090")]
+    serve: Option<u16>,
 }
 
 /// Why the demo itself failed; a broken promise is no error but part of the report.
@@ -71,7 +75,18 @@ pub async fn run(options: &Options) -> Result<Report, DemoError> {
     let started = Instant::now();
     let registry = resilience::init(settings::load(None).map_err(StartError::from)?)
         .map_err(StartError::from)?;
+    let management = match options.serve {
+        Some(port) => Some(manage(&registry, port).await.map_err(StartError::from)?),
+        None => None,
+    };
     let stage = Stage::set(registry).await?;
+    if let Some(management) = &management {
+        let orders = stage.system.order.url();
+        eprintln!(
+            "Watch it live at http://{}/actuator; orders go to {orders}",
+            management.address()
+        );
+    }
     let mut scenes = Vec::new();
     for scene in SCENES.iter().filter(|scene| options.wants(scene)) {
         if !options.json {
@@ -88,7 +103,6 @@ pub async fn run(options: &Options) -> Result<Report, DemoError> {
         }
         scenes.push(report);
     }
-    stage.clear().await?;
     let report = Report::new(scenes, started.elapsed());
     if options.json {
         println!("{}", serde_json::to_string_pretty(&report)?);
@@ -96,5 +110,11 @@ pub async fn run(options: &Options) -> Result<Report, DemoError> {
         let verdict = if report.kept { "Every promise was kept" } else { "A promise was BROKEN" };
         println!("{verdict}; the run took {:.1} s.", report.seconds);
     }
+    if management.is_some() {
+        let mut interrupt = signal(SignalKind::interrupt()).map_err(StartError::from)?;
+        eprintln!("Everything goes on until ctrl-c");
+        interrupt.recv().await;
+    }
+    stage.clear().await?;
     Ok(report)
 }
