@@ -44,47 +44,23 @@ pub(super) fn unnamed(name: &str) {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
-
-    use tracing::{
-        Event, Subscriber,
-        field::{Field, Visit},
-        subscriber::with_default,
-    };
-    use tracing_subscriber::{Layer, layer::Context, layer::SubscriberExt, registry};
-
     use super::*;
-    use crate::{CircuitBreaker, CircuitBreakerConfig};
-
-    /// Keeps the numbers that are logged, with their names.
-    #[derive(Clone, Default)]
-    struct Numbers(Arc<Mutex<Vec<String>>>);
-
-    impl<S: Subscriber> Layer<S> for Numbers {
-        fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
-            event.record(&mut self.clone());
-        }
-    }
-
-    impl Visit for Numbers {
-        fn record_f64(&mut self, field: &Field, value: f64) {
-            self.0.lock().expect("no panic under it").push(format!("{} {value}", field.name()));
-        }
-
-        fn record_debug(&mut self, _: &Field, _: &dyn std::fmt::Debug) {}
-    }
+    use crate::{CircuitBreaker, CircuitBreakerConfig, test_support::capture::Capture};
 
     #[test]
     fn rates_are_logged_where_there_are_any() {
-        let numbers = Numbers::default();
-        with_default(registry().with(numbers.clone()), || {
-            let config = CircuitBreakerConfig::builder().minimum_number_of_calls(1).build();
-            let breaker = CircuitBreaker::new("b", config.unwrap());
-            breaker.transition_to(State::Open).unwrap();
-            assert!(numbers.0.lock().unwrap().is_empty());
-            breaker.reset();
-            breaker.try_acquire().unwrap().failure();
+        let (capture, _guard) = Capture::start();
+        let config = CircuitBreakerConfig::builder().minimum_number_of_calls(1).build();
+        let breaker = CircuitBreaker::new("b", config.unwrap());
+        breaker.transition_to(State::Open).unwrap();
+        breaker.reset();
+        breaker.try_acquire().unwrap().failure();
+        let rates = capture.logs().into_iter().map(|log| {
+            let rate = |name| log.fields.get(name).to_owned();
+            (rate("failure_rate"), rate("slow_call_rate"))
         });
-        assert_eq!(*numbers.0.lock().unwrap(), ["failure_rate 100", "slow_call_rate 0"]);
+        let none = || (String::new(), String::new());
+        let both = ("100.0".to_owned(), "0.0".to_owned());
+        assert_eq!(rates.collect::<Vec<_>>(), [none(), none(), both]);
     }
 }

@@ -96,43 +96,19 @@ fn settings_that_own_code_go_outside_of_every_lock() {
 
 #[cfg(feature = "tracing")]
 mod warnings {
-    use std::sync::Mutex;
-
-    use tracing::{Event, Subscriber, field::Visit, subscriber::with_default};
-    use tracing_subscriber::{Layer, layer::Context, layer::SubscriberExt, registry};
-
     use super::*;
-
-    #[derive(Clone, Default)]
-    struct Texts(Arc<Mutex<Vec<String>>>);
-
-    impl<S: Subscriber> Layer<S> for Texts {
-        fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
-            struct Text(String);
-            impl Visit for Text {
-                fn record_debug(&mut self, _: &tracing::field::Field, text: &dyn std::fmt::Debug) {
-                    self.0 = format!("{text:?}");
-                }
-            }
-            let mut text = Text(String::new());
-            event.record(&mut text);
-            self.0.lock().unwrap().push(text.0);
-        }
-    }
+    use crate::test_support::capture::Capture;
 
     #[test]
     fn too_many_keys_are_warned_of_once_without_naming_one() {
-        let texts = Texts::default();
-        with_default(registry().with(texts.clone()), || {
-            let bulkhead = Bulkhead::new("tenant", keys(1, Duration::from_secs(1)));
-            (0..100).for_each(|key| drop(bulkhead.keyed(&format_args!("user {key}"))));
-            assert_eq!(bulkhead.keyed_metrics().overflowed, 99);
-        });
-        let texts = texts.0.lock().unwrap();
-        assert_eq!(texts.len(), 1, "{texts:?}");
-        assert!(
-            texts[0].starts_with("bulkhead 'tenant' has as many keys as `max_keys` = 1 allows")
-        );
-        assert!(texts[0].contains("`max_keys`") && !texts[0].contains("user"));
+        let (capture, _guard) = Capture::start();
+        let bulkhead = Bulkhead::new("tenant", keys(1, Duration::from_secs(1)));
+        (0..100).for_each(|key| drop(bulkhead.keyed(&format_args!("user {key}"))));
+        assert_eq!(bulkhead.keyed_metrics().overflowed, 99);
+        let logs = capture.logs();
+        assert_eq!(logs.len(), 1, "{logs:?}");
+        let text = logs[0].fields.get("message");
+        assert!(text.starts_with("bulkhead 'tenant' has as many keys as `max_keys` = 1 allows"));
+        assert!(text.contains("`max_keys`") && !text.contains("user"));
     }
 }

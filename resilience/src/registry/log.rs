@@ -48,34 +48,10 @@ pub(super) fn warning(text: &str) {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
-
     use resilience_settings::Value;
-    use tracing::{
-        Event, Subscriber,
-        field::{Field, Visit},
-        subscriber::with_default,
-    };
-    use tracing_subscriber::{Layer, layer::Context, layer::SubscriberExt, registry};
 
     use super::*;
-    use crate::config::Origin;
-
-    /// Keeps the messages that are logged.
-    #[derive(Clone, Default)]
-    struct Messages(Arc<Mutex<Vec<String>>>);
-
-    impl<S: Subscriber> Layer<S> for Messages {
-        fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
-            event.record(&mut self.clone());
-        }
-    }
-
-    impl Visit for Messages {
-        fn record_debug(&mut self, _: &Field, value: &dyn std::fmt::Debug) {
-            self.0.lock().expect("no panic under it").push(format!("{value:?}"));
-        }
-    }
+    use crate::{config::Origin, test_support::capture::Capture};
 
     #[test]
     fn changes_are_logged_one_by_one_up_to_a_hundred() {
@@ -84,14 +60,13 @@ mod tests {
             old: Some((Value::Integer(3), Origin::Default)),
             new: Some((Value::Integer(n), Origin::Code)),
         };
-        let messages = Messages::default();
-        with_default(registry().with(messages.clone()), || {
-            reloaded(&(0..123).map(change).collect::<Vec<_>>());
-        });
-        let messages = messages.0.lock().unwrap();
-        assert_eq!(messages.len(), 1 + 100 + 1);
-        assert_eq!(messages[0], "configuration reloaded; settings that changed: 123");
-        assert_eq!(messages[8], "retry.instances.7.max_attempts: 3 (default) -> 7 (code)");
-        assert_eq!(messages[101], "23 more settings changed");
+        let (capture, _guard) = Capture::start();
+        reloaded(&(0..123).map(change).collect::<Vec<_>>());
+        let logs = capture.logs();
+        let message = |n: usize| logs[n].fields.get("message");
+        assert_eq!(logs.len(), 1 + 100 + 1);
+        assert_eq!(message(0), "configuration reloaded; settings that changed: 123");
+        assert_eq!(message(8), "retry.instances.7.max_attempts: 3 (default) -> 7 (code)");
+        assert_eq!(message(101), "23 more settings changed");
     }
 }

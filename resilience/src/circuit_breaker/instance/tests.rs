@@ -446,70 +446,45 @@ fn handles_go_anywhere() {
 
 #[cfg(feature = "tracing")]
 mod logged {
-    use tracing::{
-        Event as Logged, Level, Subscriber,
-        field::{Field, Visit},
-        subscriber::{DefaultGuard, set_default},
-    };
-    use tracing_subscriber::{Layer, layer::Context, layer::SubscriberExt, registry};
+    use tracing::Level;
 
     use super::*;
+    use crate::test_support::capture::Capture;
 
-    /// What was logged: how loudly and, of a change of state, into which one.
-    #[derive(Clone, Default)]
-    struct Log(Arc<Lock<Vec<(Level, String)>>>);
-
-    impl<S: Subscriber> Layer<S> for Log {
-        fn on_event(&self, event: &Logged<'_>, _: Context<'_, S>) {
-            struct To(String);
-            impl Visit for To {
-                fn record_debug(&mut self, _: &Field, _: &dyn fmt::Debug) {}
-                fn record_str(&mut self, field: &Field, value: &str) {
-                    if field.name() == "to" {
-                        value.clone_into(&mut self.0);
-                    }
-                }
-            }
-            let mut to = To(String::new());
-            event.record(&mut to);
-            self.0.lock().push((*event.metadata().level(), to.0));
-        }
-    }
-
-    fn log() -> (Log, DefaultGuard) {
-        let log = Log::default();
-        let guard = set_default(registry().with(log.clone()));
-        (log, guard)
+    /// How loudly each was logged and, of a change of state, into which one.
+    fn logged(capture: &Capture) -> Vec<(Level, String)> {
+        let logs = capture.logs().into_iter();
+        logs.map(|log| (log.level, log.fields.get("to").to_owned())).collect()
     }
 
     #[test]
     fn opening_is_warned_of_and_other_changes_of_state_are_logged() {
-        let (log, _guard) = log();
+        let (capture, _guard) = Capture::start();
         let (breaker, _hand) = breaker(|config| config);
         for state in [State::Open, State::HalfOpen, State::Closed] {
             breaker.transition_to(state).unwrap();
         }
-        let logged = [
+        let changes = [
             (Level::WARN, "OPEN".to_owned()),
             (Level::INFO, "HALF_OPEN".to_owned()),
             (Level::INFO, "CLOSED".to_owned()),
         ];
-        assert_eq!(*log.0.lock(), logged);
+        assert_eq!(logged(&capture), changes);
     }
 
     #[tokio::test]
     async fn a_record_list_that_cannot_name_an_error_is_warned_of_once() {
-        let (log, _guard) = log();
+        let (capture, _guard) = Capture::start();
         let (listed, _) = breaker(|config| config.record_errors(["io"]));
         for _ in 0..3 {
             assert!(listed.call(async { Err::<(), _>("an error without kinds") }).await.is_err());
         }
-        assert_eq!(*log.0.lock(), [(Level::WARN, String::new())]);
+        assert_eq!(logged(&capture), [(Level::WARN, String::new())]);
 
         let (by_rule, _) = breaker(|config| config.record_errors(["io"]));
         let rules = Rules::new().record(|_: &&str| false);
         assert!(by_rule.call_by(&rules, async { Err::<(), _>("left out") }).await.is_err());
-        assert_eq!(log.0.lock().len(), 1, "a rule has decided");
+        assert_eq!(capture.logs().len(), 1, "a rule has decided");
     }
 }
 

@@ -1,5 +1,8 @@
 //! What the unit tests of several modules poll and wake with.
 
+#[cfg(feature = "tracing")]
+pub(crate) mod capture;
+
 use std::{
     future::Future,
     pin::Pin,
