@@ -6,7 +6,10 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use crate::error::{CallError, Error};
+use crate::{
+    error::{CallError, Error},
+    trace::{Named, Names},
+};
 
 /// What a call says that is polled after its end, as an `async fn` would.
 pub(crate) const POLLED_AGAIN: &str = "a call is not polled after it has ended";
@@ -83,6 +86,12 @@ impl<'e, E: Entrance, F> Inside<'e, E, F> {
         }
         *this.stage = Stage::Running;
         Poll::Ready(Ok(()))
+    }
+}
+
+impl<E: Entrance + Named, F> Named for Inside<'_, E, F> {
+    fn names(&self) -> Names<'_> {
+        self.entrance.names()
     }
 }
 

@@ -25,6 +25,7 @@ mod counter;
 mod entrance;
 mod error;
 pub mod events;
+mod harmless;
 pub mod health;
 #[cfg(any(feature = "axum", feature = "tower"))]
 mod http_response;
@@ -48,6 +49,7 @@ pub mod time_limiter;
 mod timing;
 #[cfg(feature = "tower")]
 pub mod tower;
+mod trace;
 
 pub use bulkhead::{Bulkhead, BulkheadConfig};
 pub use circuit_breaker::{CircuitBreaker, CircuitBreakerConfig, Outcome};

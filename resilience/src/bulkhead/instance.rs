@@ -26,6 +26,7 @@ use crate::{
     keyed::{KeySettings, Keys, Member},
     name::Name,
     sync::atomic::{AtomicBool, Ordering},
+    trace::{InSpan, RefusalLog, blocking_call},
 };
 
 /// Limits how many calls run at once.
@@ -61,6 +62,7 @@ struct Shared {
     label: Name,
     clock: Clock,
     events: Events<BulkheadEvent>,
+    refusal_log: RefusalLog,
     keys: Keys<Bulkhead>,
     enabled: AtomicBool,
     slots: Slots,
@@ -98,7 +100,14 @@ impl Bulkhead {
     /// Makes an instance that takes its time from `clock`.
     pub fn with_clock(name: impl Into<Arc<str>>, config: BulkheadConfig, clock: Clock) -> Self {
         let events = Events::new(config.event_consumer_buffer_size());
-        Self::make(name.into(), Arc::new(config), clock, events, Keys::none_yet())
+        Self::make(
+            name.into(),
+            Arc::new(config),
+            clock,
+            events,
+            RefusalLog::default(),
+            Keys::none_yet(),
+        )
     }
 
     fn make(
@@ -106,6 +115,7 @@ impl Bulkhead {
         config: Arc<BulkheadConfig>,
         clock: Clock,
         events: Events<BulkheadEvent>,
+        refusal_log: RefusalLog,
         keys: Keys<Self>,
     ) -> Self {
         let by_word = matches!(keys, Keys::Parent(_));
@@ -115,6 +125,7 @@ impl Bulkhead {
                 name,
                 clock,
                 events,
+                refusal_log,
                 keys,
                 enabled: AtomicBool::new(config.is_enabled()),
                 slots: Slots::new(config, by_word),
@@ -182,7 +193,7 @@ impl Bulkhead {
             Answer::Unknown => self.take(Engine::enter),
             answer => answer == Answer::Taken,
         };
-        if is_taken { Ok(Permit::held(self.clone())) } else { Err(self.full()) }
+        if is_taken { Ok(Permit::held(self.clone())) } else { Err(self.refuse()) }
     }
 
     /// Takes a slot, waiting for one up to `max_wait_duration`.
@@ -284,13 +295,15 @@ impl Bulkhead {
         &self,
         operation: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, CallError<E>> {
-        let due = self.due().map_err(|over| CallError::Resilience(over.into()))?;
-        let permit = self.acquire_blocking_before(due.as_ref().map(Due::at));
-        let permit = permit.map_err(|error| CallError::Resilience(error.into()))?;
-        if let (None, Some(due)) = (&permit, due) {
-            return Err(CallError::Resilience(due.exceeded().into()));
-        }
-        operation().map_err(CallError::Inner)
+        blocking_call(self, |_| {
+            let due = self.due().map_err(|over| CallError::Resilience(over.into()))?;
+            let permit = self.acquire_blocking_before(due.as_ref().map(Due::at));
+            let permit = permit.map_err(|error| CallError::Resilience(error.into()))?;
+            if let (None, Some(due)) = (&permit, due) {
+                return Err(CallError::Resilience(due.exceeded().into()));
+            }
+            operation().map_err(CallError::Inner)
+        })
     }
 
     /// Runs `future` while holding a slot.
@@ -311,7 +324,7 @@ impl Bulkhead {
         &self,
         future: impl Future<Output = Result<T, E>>,
     ) -> impl Future<Output = Result<T, CallError<E>>> {
-        Inside::new(self, future)
+        InSpan::new(Inside::new(self, future))
     }
 
     /// The deadline around a call that starts now, where the bulkhead acts: one that is over ends it.
@@ -329,7 +342,11 @@ impl Bulkhead {
     ///
     /// Prefer [`try_acquire`](Bulkhead::try_acquire), whose guard cannot be forgotten.
     pub fn try_acquire_permission(&self) -> bool {
-        !self.is_enabled() || self.take(Engine::enter_untied)
+        let is_permitted = !self.is_enabled() || self.take(Engine::enter_untied);
+        if !is_permitted && RefusalLog::is_wanted() {
+            self.log_refusal();
+        }
+        is_permitted
     }
 
     /// Gives back a slot of [`try_acquire_permission`](Bulkhead::try_acquire_permission) after the
@@ -410,7 +427,7 @@ impl Bulkhead {
     pub(crate) fn begin(&self, now: impl FnOnce() -> u64) -> Result<Entry<'_>, BulkheadFull> {
         match self.ask_quickly() {
             Answer::Taken => Ok(Entry::Admitted(Slot::held(self))),
-            Answer::Refused => Err(self.full()),
+            Answer::Refused => Err(self.refuse()),
             Answer::Unknown => self.begin_by_lock(now),
         }
     }
@@ -437,7 +454,7 @@ impl Bulkhead {
         let noted = events.note(&self.shared.name, now, entry_event(admitted));
         drop(state);
         events.deliver_if(noted);
-        if admitted { Ok(Entry::Admitted(Slot::held(self))) } else { Err(self.full()) }
+        if admitted { Ok(Entry::Admitted(Slot::held(self))) } else { Err(self.refuse()) }
     }
 
     pub(crate) fn clock(&self) -> &Clock {
@@ -555,7 +572,7 @@ impl Bulkhead {
         // As in `poll_place`: the waker goes after the lock.
         drop(withdrawn);
         self.shared.events.deliver_if(noted);
-        if in_time { Ok(Permit::held(self.clone())) } else { Err(self.full()) }
+        if in_time { Ok(Permit::held(self.clone())) } else { Err(self.refuse()) }
     }
 
     /// Ends a wait that was dropped.
@@ -570,8 +587,19 @@ impl Bulkhead {
         }
     }
 
-    fn full(&self) -> BulkheadFull {
+    /// Refuses a call. The lock is released.
+    fn refuse(&self) -> BulkheadFull {
+        if RefusalLog::is_wanted() {
+            self.log_refusal();
+        }
         BulkheadFull::new(self.shared.label.clone())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn log_refusal(&self) {
+        let Shared { name, clock, refusal_log, .. } = &*self.shared;
+        refusal_log.refused("bulkhead", name, clock.now());
     }
 }
 
@@ -616,8 +644,9 @@ impl Member for Bulkhead {
     }
 
     fn member(&self, config: Arc<BulkheadConfig>, key: Option<Arc<str>>) -> Self {
-        let Shared { name, clock, events, .. } = &*self.shared;
-        Self::make(Arc::clone(name), config, clock.clone(), events.of_key(key), Keys::Member)
+        let Shared { name, clock, events, refusal_log, .. } = &*self.shared;
+        let (name, clock, log) = (Arc::clone(name), clock.clone(), refusal_log.clone());
+        Self::make(name, config, clock, events.of_key(key), log, Keys::Member)
     }
 
     fn adopt(&self, config: Arc<BulkheadConfig>) {

@@ -6,7 +6,11 @@ use std::{
 };
 
 use super::{CircuitBreaker, in_flight::InFlight};
-use crate::{CallError, Rules, entrance::POLLED_AGAIN};
+use crate::{
+    CallError, Rules,
+    entrance::POLLED_AGAIN,
+    trace::{Named, Names},
+};
 
 pin_project_lite::pin_project! {
     /// A call through a breaker, which is asked at the first poll.
@@ -28,6 +32,12 @@ impl<'b, F, R> Call<'b, F, R> {
     #[inline]
     pub(super) fn new(breaker: &'b CircuitBreaker, rules: R, future: F) -> Self {
         Self { future: Some(future), breaker, rules, in_flight: None }
+    }
+}
+
+impl<F, R> Named for Call<'_, F, R> {
+    fn names(&self) -> Names<'_> {
+        self.breaker.names()
     }
 }
 

@@ -15,8 +15,6 @@ use super::{
     timer::Timer,
     word::Word,
 };
-#[cfg(feature = "tracing")]
-use crate::sync::atomic::AtomicBool;
 use crate::{
     CallError, CallNotPermitted, Clock, Facts, Rules,
     aftermath::Aftermath,
@@ -28,7 +26,10 @@ use crate::{
         Apart, ShortMutex,
         atomic::{AtomicU64, Ordering},
     },
+    trace::{InSpan, RefusalLog, blocking_call},
 };
+#[cfg(feature = "tracing")]
+use crate::{harmless::harmless, sync::atomic::AtomicBool};
 
 /// Stops calling what keeps failing, and finds out by itself when to go on; the [module](super) tells
 /// how.
@@ -71,6 +72,7 @@ pub(super) struct Shared {
     label: Name,
     pub(super) clock: Clock,
     pub(super) events: Events<CircuitBreakerEvent>,
+    refusal_log: RefusalLog,
     keys: Keys<CircuitBreaker>,
     /// What an entering call needs to know, kept equal to the engine's under the lock.
     pub(super) word: AtomicU64,
@@ -125,8 +127,8 @@ impl CircuitBreaker {
         clock: Clock,
     ) -> Self {
         let events = Events::new(config.event_consumer_buffer_size());
-        let (config, keys, durations) = (Arc::new(config), Keys::none_yet(), Durations::new());
-        Self::make(name.into(), config, clock, events, keys, durations)
+        let (name, config, log) = (name.into(), Arc::new(config), RefusalLog::default());
+        Self::make(name, config, clock, events, log, Keys::none_yet(), Durations::new())
     }
 
     fn make(
@@ -134,6 +136,7 @@ impl CircuitBreaker {
         config: Arc<CircuitBreakerConfig>,
         clock: Clock,
         events: Events<CircuitBreakerEvent>,
+        refusal_log: RefusalLog,
         keys: Keys<Self>,
         durations: Durations,
     ) -> Self {
@@ -144,6 +147,7 @@ impl CircuitBreaker {
             name,
             clock,
             events,
+            refusal_log,
             keys,
             // Of no generation that an engine has: the first section publishes the real word.
             word: AtomicU64::new(Word::new(State::Closed, 0, true, false).0),
@@ -264,7 +268,7 @@ impl CircuitBreaker {
         &self,
         future: impl Future<Output = Result<T, E>>,
     ) -> impl Future<Output = Result<T, CallError<E>>> {
-        Call::new(self, Rules::new(), future)
+        InSpan::new(Call::new(self, Rules::new(), future))
     }
 
     /// Like [`call`](Self::call), with rules that say which outcomes count as failures.
@@ -299,7 +303,7 @@ impl CircuitBreaker {
         rules: &Rules<T, E>,
         future: impl Future<Output = Result<T, E>>,
     ) -> impl Future<Output = Result<T, CallError<E>>> {
-        Call::new(self, rules, future)
+        InSpan::new(Call::new(self, rules, future))
     }
 
     /// Makes a blocking call if the breaker permits it, and counts its outcome as
@@ -345,14 +349,16 @@ impl CircuitBreaker {
         rules: &Rules<T, E>,
         operation: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, CallError<E>> {
-        let admission =
-            self.begin_now().map_err(|refusal| CallError::Resilience(refusal.into()))?;
-        let mut call = InFlight::new(self, admission);
-        call.is_polling = true;
-        let outcome = operation().map_err(CallError::Inner);
-        call.is_polling = false;
-        call.end(&outcome, rules);
-        outcome
+        blocking_call(self, |_| {
+            let admission =
+                self.begin_now().map_err(|refusal| CallError::Resilience(refusal.into()))?;
+            let mut call = InFlight::new(self, admission);
+            call.is_polling = true;
+            let outcome = operation().map_err(CallError::Inner);
+            call.is_polling = false;
+            call.end(&outcome, rules);
+            outcome
+        })
     }
 
     /// Asks for permission to make one call.
@@ -401,6 +407,12 @@ impl CircuitBreaker {
         self.begin_by_lock(now)
     }
 
+    #[cold]
+    #[inline(never)]
+    fn log_refusal(&self, now: u64) {
+        self.shared.refusal_log.refused("circuit_breaker", &self.shared.name, now);
+    }
+
     /// Refuses a call without the lock, where nothing but to count it is to be done.
     fn refuse_quickly(&self, word: Word, now: u64) -> Option<CallNotPermitted> {
         let Shared { label, open_until, refusals, events, .. } = &*self.shared;
@@ -417,7 +429,13 @@ impl CircuitBreaker {
             _ => return None,
         };
         let counted = !events.is_observed() && refusals.count(word.generation());
-        counted.then(|| CallNotPermitted::new(label.clone(), word.state(), wait))
+        if !counted {
+            return None;
+        }
+        if RefusalLog::is_wanted() {
+            self.log_refusal(now);
+        }
+        Some(CallNotPermitted::new(label.clone(), word.state(), wait))
     }
 
     fn begin_by_lock(&self, now: u64) -> Result<Admission, CallNotPermitted> {
@@ -433,6 +451,9 @@ impl CircuitBreaker {
             Err(refusal) => Err(self.refused(&mut section, refusal)),
         };
         section.finish();
+        if result.is_err() && RefusalLog::is_wanted() {
+            self.log_refusal(now);
+        }
         result.map(|grant| Admission { started: now, generation, grant })
     }
 
@@ -485,7 +506,7 @@ impl CircuitBreaker {
         let Report { outcome, kinds, open_for, .. } = report;
         #[cfg(feature = "tracing")]
         if report.unnamed && !self.shared.told_of_unnamed.swap(true, Ordering::Relaxed) {
-            super::log::unnamed(&self.shared.name);
+            harmless(|| super::log::unnamed(&self.shared.name));
         }
         let elapsed = now.saturating_sub(admission.started);
         let open_for = open_for.map_or(0, saturating_nanos);
@@ -603,6 +624,9 @@ impl CircuitBreaker {
             self.refused(&mut section, refusal);
         }
         section.finish();
+        if result.is_err() && RefusalLog::is_wanted() {
+            self.log_refusal(now);
+        }
         result.is_ok()
     }
 
@@ -778,9 +802,10 @@ impl Member for CircuitBreaker {
     }
 
     fn member(&self, config: Arc<CircuitBreakerConfig>, key: Option<Arc<str>>) -> Self {
-        let Shared { name, clock, events, durations, .. } = &*self.shared;
+        let Shared { name, clock, events, refusal_log, durations, .. } = &*self.shared;
+        let (name, clock, log) = (Arc::clone(name), clock.clone(), refusal_log.clone());
         let (events, durations) = (events.of_key(key), durations.of_key());
-        Self::make(Arc::clone(name), config, clock.clone(), events, Keys::Member, durations)
+        Self::make(name, config, clock, events, log, Keys::Member, durations)
     }
 
     fn adopt(&self, config: Arc<CircuitBreakerConfig>) {

@@ -7,6 +7,8 @@ use super::{
     timer::Errand,
     word::Word,
 };
+#[cfg(feature = "tracing")]
+use crate::harmless::harmless;
 use crate::{
     aftermath::Aftermath,
     sync::{ShortMutexGuard, atomic::Ordering},
@@ -116,7 +118,7 @@ impl News<'_> {
             shared.events.deliver();
         }
         #[cfg(feature = "tracing")]
-        super::log::effects(&shared.name, &effects);
+        harmless(|| super::log::effects(&shared.name, &effects));
         drop(effects);
         if let Some(errand) = errand {
             errand.run(shared);

@@ -1,14 +1,16 @@
 use std::{
     collections::VecDeque,
     fmt,
-    panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Weak},
 };
 
 use super::{Event, EventKind, EventStream, InstanceEvent, RecentEvent, recent::Ring};
-use crate::sync::{
-    Mutex,
-    atomic::{AtomicBool, Ordering},
+use crate::{
+    harmless::harmless,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 /// How many events wait for slow listeners before the oldest is lost.
@@ -248,15 +250,6 @@ impl<K: EventKind> Events<InstanceEvent<K>> {
 impl<E> Shared<E> {
     fn update_observed(&self, state: &State<E>) {
         self.observed.store(state.capture || !state.listeners.is_empty(), Ordering::Relaxed);
-    }
-}
-
-/// Runs a listener's code: its panic, even one of the panic's own payload, harms nobody.
-fn harmless(code: impl FnOnce()) {
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(code)) {
-        let dropped = catch_unwind(AssertUnwindSafe(|| drop(payload)));
-        // A payload that panics when it is dropped twice over is left alone.
-        std::mem::forget(dropped);
     }
 }
 

@@ -25,6 +25,7 @@ use crate::{
         Apart, ShortMutex,
         atomic::{AtomicBool, Ordering},
     },
+    trace::{InSpan, RefusalLog, blocking_call},
 };
 
 /// Limits how many calls a period lets through.
@@ -62,6 +63,7 @@ struct Shared {
     label: Name,
     clock: Clock,
     events: Events<RateLimiterEvent>,
+    refusal_log: RefusalLog,
     keys: Keys<RateLimiter>,
     enabled: AtomicBool,
     /// Tells those that wait to look up their turns: they were moved, or the limiter acts no more.
@@ -114,7 +116,14 @@ impl RateLimiter {
     /// Makes an instance that takes its time from `clock`.
     pub fn with_clock(name: impl Into<Arc<str>>, config: RateLimiterConfig, clock: Clock) -> Self {
         let events = Events::new(config.event_consumer_buffer_size());
-        Self::make(name.into(), Arc::new(config), clock, events, Keys::none_yet())
+        Self::make(
+            name.into(),
+            Arc::new(config),
+            clock,
+            events,
+            RefusalLog::default(),
+            Keys::none_yet(),
+        )
     }
 
     fn make(
@@ -122,6 +131,7 @@ impl RateLimiter {
         config: Arc<RateLimiterConfig>,
         clock: Clock,
         events: Events<RateLimiterEvent>,
+        refusal_log: RefusalLog,
         keys: Keys<Self>,
     ) -> Self {
         let state = State {
@@ -139,6 +149,7 @@ impl RateLimiter {
                 name,
                 clock,
                 events,
+                refusal_log,
                 keys,
                 enabled: AtomicBool::new(state.config.is_enabled()),
                 moved: Arc::default(),
@@ -319,8 +330,10 @@ impl RateLimiter {
         &self,
         operation: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, CallError<E>> {
-        self.acquire_for_call().map_err(CallError::Resilience)?;
-        operation().map_err(CallError::Inner)
+        blocking_call(self, |_| {
+            self.acquire_for_call().map_err(CallError::Resilience)?;
+            operation().map_err(CallError::Inner)
+        })
     }
 
     /// Takes permissions and tells how long to wait before they may be used; the caller waits.
@@ -446,7 +459,7 @@ impl RateLimiter {
         &self,
         future: impl Future<Output = Result<T, E>>,
     ) -> impl Future<Output = Result<T, CallError<E>>> {
-        Inside::new(self, future)
+        InSpan::new(Inside::new(self, future))
     }
 
     fn acquire_for_call(&self) -> Result<(), Error> {
@@ -618,10 +631,19 @@ impl RateLimiter {
                 Ok(Taken::Later { ticket, wait })
             }
             Decision::Refused { wait } => {
+                if RefusalLog::is_wanted() {
+                    self.log_refusal(now);
+                }
                 let retry_after = wait.map(Duration::from_nanos);
                 Err(RequestNotPermitted::new(self.shared.label.clone(), retry_after))
             }
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn log_refusal(&self, now: u64) {
+        self.shared.refusal_log.refused("rate_limiter", &self.shared.name, now);
     }
 
     pub(super) fn take_turn(&self, ticket: u64) {
@@ -685,8 +707,9 @@ impl Member for RateLimiter {
     }
 
     fn member(&self, config: Arc<RateLimiterConfig>, key: Option<Arc<str>>) -> Self {
-        let Shared { name, clock, events, .. } = &*self.shared;
-        Self::make(Arc::clone(name), config, clock.clone(), events.of_key(key), Keys::Member)
+        let Shared { name, clock, events, refusal_log, .. } = &*self.shared;
+        let (name, clock, log) = (Arc::clone(name), clock.clone(), refusal_log.clone());
+        Self::make(name, config, clock, events.of_key(key), log, Keys::Member)
     }
 
     fn adopt(&self, config: Arc<RateLimiterConfig>) {

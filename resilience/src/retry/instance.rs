@@ -17,6 +17,7 @@ use crate::{
         RwLock,
         atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
+    trace::{CallSpan, Named, blocking_call},
 };
 
 /// Calls again what failed, after a wait.
@@ -202,6 +203,10 @@ impl Retry {
     where
         F: Future<Output = Result<T, E>>,
     {
+        if CallSpan::is_wanted() {
+            // Boxed, so that the future of a call without a span is no longer for it.
+            return Box::pin(self.call_in_span(rules, operation)).await;
+        }
         let deadline = context::due(self.clock()).map(|due| due.at());
         let Some(mut progress) = self.begin(deadline) else {
             return operation().await.map_err(CallError::Inner);
@@ -212,6 +217,35 @@ impl Retry {
                 ControlFlow::Break(result) => return result,
                 ControlFlow::Continue(wait) => self.back_off(wait).await,
             }
+        }
+    }
+
+    async fn call_in_span<T, E, F>(
+        &self,
+        rules: &Rules<T, E>,
+        mut operation: impl FnMut() -> F,
+    ) -> Result<T, CallError<E>>
+    where
+        F: Future<Output = Result<T, E>>,
+    {
+        let mut span = CallSpan::start(|| self.names());
+        let deadline = context::due(self.clock()).map(|due| due.at());
+        let mut progress = self.begin(deadline);
+        loop {
+            let body = span.run_body(&mut operation);
+            let outcome = span.around(body).await.map_err(CallError::Inner);
+            let step = match &mut progress {
+                Some(progress) => span.run(|| self.settle(progress, outcome, rules)),
+                None => ControlFlow::Break(outcome),
+            };
+            match step {
+                ControlFlow::Break(result) => {
+                    span.end(&result);
+                    return result;
+                }
+                ControlFlow::Continue(wait) => self.back_off(wait).await,
+            }
+            span.again();
         }
     }
 
@@ -263,16 +297,19 @@ impl Retry {
         mut operation: impl FnMut() -> Result<T, E>,
     ) -> Result<T, CallError<E>> {
         let deadline = context::due(self.clock()).map(|due| due.at());
-        let Some(mut progress) = self.begin(deadline) else {
-            return operation().map_err(CallError::Inner);
-        };
-        loop {
-            let outcome = operation().map_err(CallError::Inner);
-            match self.settle(&mut progress, outcome, rules) {
-                ControlFlow::Break(result) => return result,
-                ControlFlow::Continue(wait) => self.back_off_blocking(wait),
+        blocking_call(self, |span| {
+            let Some(mut progress) = self.begin(deadline) else {
+                return operation().map_err(CallError::Inner);
+            };
+            loop {
+                let outcome = operation().map_err(CallError::Inner);
+                match self.settle(&mut progress, outcome, rules) {
+                    ControlFlow::Break(result) => return result,
+                    ControlFlow::Continue(wait) => self.back_off_blocking(wait),
+                }
+                span.again();
             }
-        }
+        })
     }
 
     /// Says whether the instance acts, until it is said again or a reload changes the instance.
@@ -499,6 +536,8 @@ impl Retry {
     }
 
     fn publish(&self, kind: RetryEventKind) {
+        #[cfg(feature = "tracing")]
+        super::log::retries(&self.shared.name, &kind);
         let Shared { name, clock, events, .. } = &*self.shared;
         events.deliver_if(events.note(name, || clock.now(), kind));
     }

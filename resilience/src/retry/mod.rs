@@ -19,6 +19,8 @@ mod engine;
 mod event;
 mod instance;
 mod interval;
+#[cfg(feature = "tracing")]
+mod log;
 mod metrics;
 
 pub use budget::{RetryBudget, RetryBudgetConfig, RetryBudgetConfigBuilder, RetryBudgetMetrics};

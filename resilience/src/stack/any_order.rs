@@ -89,6 +89,27 @@ where
     type Output = Result<T, CallError<E>>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.as_mut().project().levels.span.enter();
+        let polled = self.as_mut().poll_inside(cx);
+        let span = &mut self.project().levels.span;
+        span.leave();
+        if let Poll::Ready(result) = &polled {
+            span.end(result);
+        }
+        polled
+    }
+}
+
+impl<O, A, F, T, E> AnyOrder<'_, O, A, F, T, E>
+where
+    O: FnMut(bool) -> F,
+    A: Fn() -> bool,
+    F: Future<Output = Result<T, E>>,
+{
+    fn poll_inside(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<T, CallError<E>>> {
         loop {
             let inwards = self.as_mut().poll_inwards(cx);
             let mut this = self.as_mut().project();
@@ -114,6 +135,7 @@ where
             if let ControlFlow::Break(result) = this.levels.leave(outcome, &rules) {
                 return Poll::Ready(result);
             }
+            this.levels.span.again();
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::{
     circuit_breaker::{Admission, Report},
     context::{self, Context, Due},
     error::CallError,
+    trace::{CallSpan, blocking_call},
 };
 
 /// Makes a call through the layers of a stack.
@@ -26,12 +27,14 @@ pub(super) fn call<T, E>(
             limiter.name()
         );
     }
-    let in_body = Cell::new(false);
-    let due = context::due(&order.clock);
-    let mut through =
-        Through { order, rules, operation, in_body: &in_body, due, end: None, is_late: false };
-    through.in_time()?;
-    through.layers(&order.layers)
+    let in_body = &Cell::new(false);
+    blocking_call(order, |span| {
+        let due = context::due(&order.clock);
+        let (end, is_late) = (None, false);
+        let mut through = Through { order, rules, operation, in_body, due, end, is_late, span };
+        through.in_time()?;
+        through.layers(&order.layers)
+    })
 }
 
 /// A call on its way.
@@ -47,6 +50,7 @@ struct Through<'c, T, E, O> {
     end: Option<(u64, Arc<str>)>,
     /// Set when the deadline kept this attempt's body from starting: the callee is not to blame.
     is_late: bool,
+    span: &'c mut CallSpan,
 }
 
 impl<T, E, O: FnMut() -> Result<T, E>> Through<'_, T, E, O> {
@@ -72,6 +76,7 @@ impl<T, E, O: FnMut() -> Result<T, E>> Through<'_, T, E, O> {
                         ControlFlow::Break(result) => break result,
                         ControlFlow::Continue(wait) => retry.back_off_blocking(wait),
                     }
+                    self.span.again();
                 };
                 self.end = around;
                 outcome

@@ -92,7 +92,7 @@ impl Pass<'_> {
     ) -> Poll<Result<(), BulkheadFull>> {
         match self.gate.stage {
             Stage::Open => Poll::Ready(Ok(())),
-            _ => self.enter_later(waiting, cx),
+            _ => self.inside(|pass| pass.enter_later(waiting, cx)),
         }
     }
 
@@ -167,11 +167,13 @@ impl Pass<'_> {
     #[inline]
     pub(super) fn before_poll(&mut self, waiting: &Waiting) -> Option<Presence> {
         self.polling = true;
+        self.span.enter();
         waiting.published.as_ref().map(|context| context.clone().become_present())
     }
 
     #[inline]
     pub(super) fn after_poll(&mut self) {
+        self.span.leave();
         self.polling = false;
     }
 }
@@ -238,12 +240,14 @@ impl Pass<'_> {
     }
 
     /// Counts an attempt whose time is over.
-    fn cut_short(&self) -> TimedOut {
-        let limiter = self.layers.time_limiter.as_ref();
-        match (&self.due, limiter, self.gate.limit) {
-            (Some(due), ..) if self.gate.whose.by_deadline => due.exceeded(),
-            (_, Some(limiter), Some(limit)) => limiter.expire(limit),
-            _ => unreachable!("the time is a deadline's or a limiter's"),
-        }
+    fn cut_short(&mut self) -> TimedOut {
+        self.inside(|pass| {
+            let limiter = pass.layers.time_limiter.as_ref();
+            match (&pass.due, limiter, pass.gate.limit) {
+                (Some(due), ..) if pass.gate.whose.by_deadline => due.exceeded(),
+                (_, Some(limiter), Some(limit)) => limiter.expire(limit),
+                _ => unreachable!("the time is a deadline's or a limiter's"),
+            }
+        })
     }
 }

@@ -1,4 +1,8 @@
-use crate::{Bulkhead, CircuitBreaker, RateLimiter, Retry, TimeLimiter, clock::Clock};
+use crate::{
+    Bulkhead, CircuitBreaker, RateLimiter, Retry, TimeLimiter,
+    clock::Clock,
+    trace::{Named, Names},
+};
 
 /// One layer of a stack, where it was stated.
 #[derive(Debug, Clone)]
@@ -88,5 +92,23 @@ impl Order {
     /// Whether this is the fixed order, with each pattern at most once.
     pub(super) fn is_fixed(&self) -> bool {
         self.layers.windows(2).all(|pair| pair[0].rank() < pair[1].rank())
+    }
+}
+
+impl Named for Order {
+    fn names(&self) -> Names<'_> {
+        let mut names = Names::default();
+        // The outermost last: it is named where there are two.
+        for layer in self.layers.iter().rev() {
+            let place = match layer {
+                Layer::Retry(_) => &mut names.retry,
+                Layer::CircuitBreaker(_) => &mut names.circuit_breaker,
+                Layer::RateLimiter { .. } => &mut names.rate_limiter,
+                Layer::TimeLimiter(_) => &mut names.time_limiter,
+                Layer::Bulkhead(_) => &mut names.bulkhead,
+            };
+            *place = Some(layer.method_and_name().1);
+        }
+        names
     }
 }

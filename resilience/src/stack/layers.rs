@@ -2,7 +2,9 @@ use std::{ops::Deref, sync::Arc};
 
 use super::layer::{Layer, Order};
 use crate::{
-    Bulkhead, CircuitBreaker, RateLimiter, Retry, ThreadPoolBulkhead, TimeLimiter, clock::Clock,
+    Bulkhead, CircuitBreaker, RateLimiter, Retry, ThreadPoolBulkhead, TimeLimiter,
+    clock::Clock,
+    trace::{Named, Names},
 };
 
 /// The instances that protect one call site, in no order: the order is [`Pass`]'s.
@@ -54,6 +56,19 @@ impl Layers {
             }
         }
         layers
+    }
+}
+
+impl Named for Layers {
+    fn names(&self) -> Names<'_> {
+        let bulkhead = self.bulkhead.as_ref().map(Bulkhead::name);
+        Names {
+            retry: self.retry.as_ref().map(Retry::name),
+            circuit_breaker: self.circuit_breaker.as_ref().map(CircuitBreaker::name),
+            rate_limiter: self.rate_limiter.as_ref().map(RateLimiter::name),
+            time_limiter: self.time_limiter.as_ref().map(TimeLimiter::name),
+            bulkhead: bulkhead.or(self.thread_pool.as_ref().map(ThreadPoolBulkhead::name)),
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use crate::{
     error::{CallError, Error},
     rate_limiter,
     retry::Progress,
+    trace::{CallSpan, Named},
 };
 
 /// One call on its way through the layers.
@@ -33,6 +34,7 @@ pub struct Pass<'l> {
     /// a call whose layers are disabled reads no clock.
     pub(super) admitted_at: Option<u64>,
     pub(super) gate: Gate,
+    pub(super) span: CallSpan,
 }
 
 impl<'l> Pass<'l> {
@@ -46,6 +48,7 @@ impl<'l> Pass<'l> {
                 layers.retry.as_ref().and_then(|retry| retry.begin(deadline))
             }
         };
+        let span = CallSpan::start(|| layers.names());
         Self {
             layers,
             progress,
@@ -54,6 +57,7 @@ impl<'l> Pass<'l> {
             due,
             admitted_at: None,
             gate: Gate::default(),
+            span,
         }
     }
 
@@ -78,7 +82,12 @@ impl<'l> Pass<'l> {
     }
 
     /// Asks the outer layers; the ticket is that of a wait for the rate limiter.
+    #[inline]
     pub(super) fn ask(&mut self) -> Result<Option<rate_limiter::Ticket>, Error> {
+        if self.span.is_on() { self.inside(Self::ask_layers) } else { self.ask_layers() }
+    }
+
+    fn ask_layers(&mut self) -> Result<Option<rate_limiter::Ticket>, Error> {
         let layers = &*self.layers;
         self.admitted_at = None;
         let (breaker, limiter) = (layers.acting_breaker(), layers.acting_limiter());
@@ -106,6 +115,10 @@ impl<'l> Pass<'l> {
 
     /// Goes on after a wait for the rate limiter.
     pub(super) fn begin_turn(&mut self) -> Result<(), Error> {
+        self.inside(Self::go_on)
+    }
+
+    fn go_on(&mut self) -> Result<(), Error> {
         let now = self.layers.clock.now();
         self.admitted_at = Some(now);
         in_time(self.due.as_ref(), now).inspect_err(|_| {
@@ -156,11 +169,30 @@ impl<'l> Pass<'l> {
         outcome: Result<T, CallError<E>>,
         rules: &Rules<T, E>,
     ) -> ControlFlow<Result<T, CallError<E>>, Duration> {
+        if self.span.is_on() {
+            return self.settle_inside(outcome, rules);
+        }
         if outcome.is_ok() && rules.accept_all_results() {
             self.succeed();
             return ControlFlow::Break(outcome);
         }
         self.settle_by_rules(outcome, rules)
+    }
+
+    /// The same inside the span, which ends with the last attempt.
+    #[cold]
+    #[inline(never)]
+    fn settle_inside<T, E>(
+        &mut self,
+        outcome: Result<T, CallError<E>>,
+        rules: &Rules<T, E>,
+    ) -> ControlFlow<Result<T, CallError<E>>, Duration> {
+        let step = self.inside(|pass| pass.settle_by_rules(outcome, rules));
+        match &step {
+            ControlFlow::Break(result) => self.span.end(result),
+            ControlFlow::Continue(_) => self.span.again(),
+        }
+        step
     }
 
     /// The same for a call that no other attempt may follow unless it `can_repeat`.
@@ -239,6 +271,9 @@ impl Drop for Pass<'_> {
     #[inline]
     fn drop(&mut self) {
         self.free_slot();
+        if self.span.is_on() {
+            self.span.in_body(self.polling);
+        }
         if self.admission.is_some() {
             self.abandon();
         }
@@ -246,14 +281,25 @@ impl Drop for Pass<'_> {
 }
 
 impl Pass<'_> {
+    /// Runs a step of the call inside its span.
+    #[cold]
+    pub(super) fn inside<R>(&mut self, step: impl FnOnce(&mut Self) -> R) -> R {
+        self.span.enter();
+        let result = step(self);
+        self.span.leave();
+        result
+    }
+
     /// Tells the breaker of a call that was dropped, or whose body panicked.
     #[cold]
     fn abandon(&mut self) {
-        if let (Some(breaker), Some(admission)) =
-            (&self.layers.circuit_breaker, self.admission.take())
-        {
-            breaker.abandon(admission, self.polling, self.layers.clock.now());
-        }
+        self.inside(|pass| {
+            if let (Some(breaker), Some(admission)) =
+                (&pass.layers.circuit_breaker, pass.admission.take())
+            {
+                breaker.abandon(admission, pass.polling, pass.layers.clock.now());
+            }
+        });
     }
 }
 

@@ -20,6 +20,7 @@ use crate::{
     events::Events,
     registry,
     sync::plain::{Condvar, Mutex, MutexGuard},
+    trace::{CallSpan, Named, RefusalLog},
 };
 
 /// Runs blocking functions on a bounded pool of threads.
@@ -54,6 +55,7 @@ pub(super) struct Shared {
     pub(super) name: Arc<str>,
     pub(super) clock: Clock,
     pub(super) events: Events<BulkheadEvent>,
+    refusal_log: RefusalLog,
     enabled: AtomicBool,
     pub(super) state: Mutex<State>,
     /// Tells waiting threads of a task, of other settings, of the end.
@@ -88,6 +90,7 @@ impl ThreadPoolBulkhead {
             name: name.into(),
             clock,
             events: Events::new(config.event_consumer_buffer_size()),
+            refusal_log: RefusalLog::default(),
             enabled: AtomicBool::new(config.is_enabled()),
             state: Mutex::new(State {
                 engine: Engine::new(limits(&config)),
@@ -165,7 +168,13 @@ impl ThreadPoolBulkhead {
         E: Send + 'static,
     {
         let refused = |full: BulkheadFull| CallError::Resilience(full.into());
-        self.submit(body).map_err(refused)?.await.map_err(refused)?.map_err(CallError::Inner)
+        let mut span = CallSpan::start(|| self.names());
+        let call = async {
+            self.submit(body).map_err(refused)?.await.map_err(refused)?.map_err(CallError::Inner)
+        };
+        let result = span.around(call).await;
+        span.end(&result);
+        result
     }
 
     /// Puts `body` on a thread or in the queue. The job tells of a refusal where the system gives no
@@ -195,7 +204,7 @@ impl ThreadPoolBulkhead {
             // What the body owns goes after the lock: it may own a handle of this pool.
             drop(task);
             shared.events.deliver_if(noted);
-            return Err(self.full());
+            return Err(self.refuse());
         }
         drop(state);
         let id = match submission {
@@ -210,7 +219,7 @@ impl ThreadPoolBulkhead {
                 id
             }
             Submission::Queued { id } => id,
-            Submission::Rejected(_) => return Err(self.full()),
+            Submission::Rejected(_) => return Err(self.refuse()),
         };
         Ok(Job::on_pool(desk, self.clone(), id))
     }
@@ -277,7 +286,7 @@ impl ThreadPoolBulkhead {
         shared.wake.notify_all();
         for task in alone {
             if let Err(task) = worker::start_alone(&shared.name, task) {
-                self.refuse(task);
+                self.refuse_queued(task);
             }
         }
         for id in start.into_iter().rev() {
@@ -310,19 +319,19 @@ impl ThreadPoolBulkhead {
         }
         drop(state);
         for task in rejected {
-            self.refuse(task);
+            self.refuse_queued(task);
         }
         shared.events.deliver_if(noted);
     }
 
     /// Call it without the lock: what the body owns goes, and that may be a handle of this pool.
-    fn refuse(&self, task: Box<dyn Task>) {
-        let full = self.full();
+    fn refuse_queued(&self, task: Box<dyn Task>) {
+        let full = self.refuse();
         worker::contain(|| task.refuse(full));
     }
 
     fn run_alone(&self, task: Box<dyn Task>) -> Result<(), BulkheadFull> {
-        worker::start_alone(&self.shared().name, task).map_err(|_| self.full())
+        worker::start_alone(&self.shared().name, task).map_err(|_| self.refuse())
     }
 
     pub(super) fn withdraw(&self, id: u64) {
@@ -334,6 +343,15 @@ impl ThreadPoolBulkhead {
         };
         // As in `submit`: after the lock.
         drop(task);
+    }
+
+    /// Refuses a call. The lock is released.
+    fn refuse(&self) -> BulkheadFull {
+        let Shared { name, clock, refusal_log, .. } = &**self.shared();
+        if RefusalLog::is_wanted() {
+            refusal_log.refused("bulkhead", name, clock.now());
+        }
+        self.full()
     }
 
     fn full(&self) -> BulkheadFull {

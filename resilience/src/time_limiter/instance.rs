@@ -14,6 +14,7 @@ use crate::{
         RwLock,
         atomic::{AtomicU64, Ordering},
     },
+    trace::{InSpan, RefusalLog},
 };
 
 /// Cuts a call short that takes too long.
@@ -50,6 +51,7 @@ struct Shared {
     config: RwLock<Arc<TimeLimiterConfig>>,
     counters: Counters,
     events: Events<TimeLimiterEvent>,
+    refusal_log: RefusalLog,
     keys: Keys<TimeLimiter>,
 }
 
@@ -66,7 +68,14 @@ impl TimeLimiter {
     /// Makes an instance that takes its time from `clock`.
     pub fn with_clock(name: impl Into<Arc<str>>, config: TimeLimiterConfig, clock: Clock) -> Self {
         let events = Events::new(config.event_consumer_buffer_size());
-        Self::make(name.into(), Arc::new(config), clock, events, Keys::none_yet())
+        Self::make(
+            name.into(),
+            Arc::new(config),
+            clock,
+            events,
+            RefusalLog::default(),
+            Keys::none_yet(),
+        )
     }
 
     fn make(
@@ -74,6 +83,7 @@ impl TimeLimiter {
         config: Arc<TimeLimiterConfig>,
         clock: Clock,
         events: Events<TimeLimiterEvent>,
+        refusal_log: RefusalLog,
         keys: Keys<Self>,
     ) -> Self {
         Self {
@@ -83,6 +93,7 @@ impl TimeLimiter {
                 limit: AtomicU64::new(effective_limit(&config)),
                 counters: Counters::new(keys.counter()),
                 events,
+                refusal_log,
                 keys,
                 config: RwLock::new(config),
             }),
@@ -135,7 +146,7 @@ impl TimeLimiter {
         &self,
         future: impl Future<Output = Result<T, E>>,
     ) -> impl Future<Output = Result<T, CallError<E>>> {
-        Limited::new(self, future)
+        InSpan::new(Limited::new(self, future))
     }
 
     pub(crate) fn shared_name(&self) -> &Arc<str> {
@@ -203,6 +214,10 @@ impl TimeLimiter {
         let limit = Duration::from_nanos(limit.limit());
         self.shared.counters.timeout.increment();
         self.publish(TimeLimiterEventKind::Timeout);
+        let Shared { name, clock, refusal_log, .. } = &*self.shared;
+        if RefusalLog::is_wanted() {
+            refusal_log.timed_out(name, clock.now());
+        }
         TimedOut::new(Arc::clone(&self.shared.name).into(), limit)
     }
 
@@ -255,8 +270,9 @@ impl Member for TimeLimiter {
     }
 
     fn member(&self, config: Arc<TimeLimiterConfig>, key: Option<Arc<str>>) -> Self {
-        let Shared { name, clock, events, .. } = &*self.shared;
-        Self::make(Arc::clone(name), config, clock.clone(), events.of_key(key), Keys::Member)
+        let Shared { name, clock, events, refusal_log, .. } = &*self.shared;
+        let (name, clock, log) = (Arc::clone(name), clock.clone(), refusal_log.clone());
+        Self::make(name, config, clock, events.of_key(key), log, Keys::Member)
     }
 
     fn adopt(&self, config: Arc<TimeLimiterConfig>) {

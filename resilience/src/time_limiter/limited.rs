@@ -11,6 +11,7 @@ use crate::{
     context::{self, Due},
     entrance::POLLED_AGAIN,
     error::{CallError, TimedOut},
+    trace::{Named, Names},
 };
 
 pin_project_lite::pin_project! {
@@ -87,6 +88,12 @@ fn bounds(limiter: &TimeLimiter, due: Due) -> Result<(Option<TimeLimit>, Option<
         return Err(due.exceeded());
     }
     Ok((Some(TimeLimit::until(due.at(), now)), Some(due)))
+}
+
+impl<F, L: Borrow<TimeLimiter>> Named for Limited<F, L> {
+    fn names(&self) -> Names<'_> {
+        self.limiter.borrow().names()
+    }
 }
 
 impl<F, L, T, E> Future for Limited<F, L>

@@ -13,6 +13,7 @@ use super::{by_name::constructors, turn::Turn};
 use crate::{
     Bulkhead, CallError,
     bulkhead::{Entry, Permit, WaitInTime},
+    trace::{CallSpan, Named},
 };
 
 /// Limits how many requests a service works on at once.
@@ -72,11 +73,22 @@ impl<S: Service<R> + Clone, R> Service<R> for BulkheadService<S> {
     }
 
     fn call(&mut self, request: R) -> Self::Future {
+        let mut span = CallSpan::start(|| self.bulkhead.names());
+        let turn = span.run_body(|| self.begin(request));
+        BulkheadFuture { turn, span }
+    }
+}
+
+impl<S> BulkheadService<S> {
+    fn begin<R>(&mut self, request: R) -> Turn<WaitInTime, Permit, S, R, S::Future>
+    where
+        S: Service<R> + Clone,
+    {
         let due = match self.bulkhead.due() {
             Ok(due) => due,
-            Err(over) => return BulkheadFuture { turn: Turn::refused(over) },
+            Err(over) => return Turn::refused(over),
         };
-        let turn = match self.bulkhead.begin(|| self.bulkhead.clock().now()) {
+        match self.bulkhead.begin(|| self.bulkhead.clock().now()) {
             Ok(Entry::Admitted(slot)) => {
                 Turn::running(slot.into_permit(), self.inner.call(request))
             }
@@ -86,8 +98,7 @@ impl<S: Service<R> + Clone, R> Service<R> for BulkheadService<S> {
                 Turn::waiting(wait.before(due), mem::replace(&mut self.inner, next), request)
             }
             Err(full) => Turn::refused(full),
-        };
-        BulkheadFuture { turn }
+        }
     }
 }
 
@@ -101,6 +112,7 @@ pin_project_lite::pin_project! {
     pub struct BulkheadFuture<S: Service<R>, R> {
         #[pin]
         turn: Turn<WaitInTime, Permit, S, R, S::Future>,
+        span: CallSpan,
     }
 }
 
@@ -108,7 +120,8 @@ impl<S: Service<R>, R> Future for BulkheadFuture<S, R> {
     type Output = Result<S::Response, CallError<S::Error>>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.project().turn.poll(cx)
+        let this = self.project();
+        this.span.poll_call(this.turn, cx)
     }
 }
 

@@ -11,6 +11,7 @@ use super::{NoRules, ToRules, by_name::constructors, to_rules::judging};
 use crate::{
     CallError, CallNotPermitted, CircuitBreaker,
     circuit_breaker::{Permit, Report},
+    trace::{CallSpan, Named},
 };
 
 /// Cuts off a service that fails or crawls too often.
@@ -75,16 +76,24 @@ where
     }
 
     fn call(&mut self, request: R) -> Self::Future {
+        let mut span = CallSpan::start(|| self.breaker.names());
+        let stage = span.run_body(|| self.begin(request));
+        CircuitBreakerFuture { stage, span }
+    }
+}
+
+impl<S, C: Clone> CircuitBreakerService<S, C> {
+    fn begin<R>(&mut self, request: R) -> Stage<S::Future, C>
+    where
+        S: Service<R>,
+    {
         match self.breaker.try_acquire() {
             Ok(permit) => {
                 let mut watch = Watch::new(permit);
                 let call = watch.run(|| self.inner.call(request));
-                let rules = self.rules.clone();
-                CircuitBreakerFuture { stage: Stage::Running { call, watch: Some(watch), rules } }
+                Stage::Running { call, watch: Some(watch), rules: self.rules.clone() }
             }
-            Err(refused) => {
-                CircuitBreakerFuture { stage: Stage::Refused { refused: Some(refused) } }
-            }
+            Err(refused) => Stage::Refused { refused: Some(refused) },
         }
     }
 }
@@ -138,6 +147,7 @@ pin_project_lite::pin_project! {
     pub struct CircuitBreakerFuture<F, C> {
         #[pin]
         stage: Stage<F, C>,
+        span: CallSpan,
     }
 }
 
@@ -151,7 +161,7 @@ pin_project_lite::pin_project! {
     }
 }
 
-impl<F, C, T, E> Future for CircuitBreakerFuture<F, C>
+impl<F, C, T, E> Future for Stage<F, C>
 where
     F: Future<Output = Result<T, E>>,
     C: ToRules<T, E>,
@@ -159,7 +169,7 @@ where
     type Output = Result<T, CallError<E>>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        match self.project().stage.project() {
+        match self.project() {
             At::Refused { refused } => match refused.take() {
                 Some(refused) => Poll::Ready(Err(CallError::Resilience(refused.into()))),
                 None => Poll::Pending,
@@ -173,5 +183,18 @@ where
                 Poll::Ready(outcome)
             }
         }
+    }
+}
+
+impl<F, C, T, E> Future for CircuitBreakerFuture<F, C>
+where
+    F: Future<Output = Result<T, E>>,
+    C: ToRules<T, E>,
+{
+    type Output = Result<T, CallError<E>>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        this.span.poll_call(this.stage, cx)
     }
 }

@@ -10,7 +10,12 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 use super::{by_name::constructors, turn::Turn};
-use crate::{CallError, RateLimiter, context::longest_wait, rate_limiter::WaitInTime};
+use crate::{
+    CallError, RateLimiter,
+    context::longest_wait,
+    rate_limiter::WaitInTime,
+    trace::{CallSpan, Named},
+};
 
 /// Limits how many requests of a period reach a service.
 ///
@@ -87,13 +92,24 @@ impl<S: Service<R> + Clone, R> Service<R> for RateLimiterService<S> {
     }
 
     fn call(&mut self, request: R) -> Self::Future {
+        let mut span = CallSpan::start(|| self.limiter.names());
+        let turn = span.run_body(|| self.begin(request));
+        RateLimiterFuture { turn, span }
+    }
+}
+
+impl<S> RateLimiterService<S> {
+    fn begin<R>(&mut self, request: R) -> Turn<WaitInTime, (), S, R, S::Future>
+    where
+        S: Service<R> + Clone,
+    {
         let due = match self.limiter.due() {
             Ok(due) => due,
-            Err(over) => return RateLimiterFuture { turn: Turn::refused(over) },
+            Err(over) => return Turn::refused(over),
         };
         let now = self.limiter.clock().now();
         let longest = longest_wait(due.as_ref(), now);
-        let turn = match self.limiter.begin(self.permits, longest, now) {
+        match self.limiter.begin(self.permits, longest, now) {
             Ok(None) => Turn::running((), self.inner.call(request)),
             Ok(Some(ticket)) => {
                 let wait = self.limiter.wait(ticket);
@@ -101,8 +117,7 @@ impl<S: Service<R> + Clone, R> Service<R> for RateLimiterService<S> {
                 Turn::waiting(wait.before(due), mem::replace(&mut self.inner, next), request)
             }
             Err(refused) => Turn::refused(refused),
-        };
-        RateLimiterFuture { turn }
+        }
     }
 }
 
@@ -117,6 +132,7 @@ pin_project_lite::pin_project! {
     pub struct RateLimiterFuture<S: Service<R>, R> {
         #[pin]
         turn: Turn<WaitInTime, (), S, R, S::Future>,
+        span: CallSpan,
     }
 }
 
@@ -124,7 +140,8 @@ impl<S: Service<R>, R> Future for RateLimiterFuture<S, R> {
     type Output = Result<S::Response, CallError<S::Error>>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.project().turn.poll(cx)
+        let this = self.project();
+        this.span.poll_call(this.turn, cx)
     }
 }
 

@@ -9,7 +9,12 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 use super::by_name::constructors;
-use crate::{CallError, TimeLimiter, context, error::TimedOut, time_limiter::Limited};
+use crate::{
+    CallError, TimeLimiter, context,
+    error::TimedOut,
+    time_limiter::Limited,
+    trace::{CallSpan, Named},
+};
 
 /// Cuts short what takes a service too long; the time runs from `call` to the response's head. It
 /// keeps to the [`deadline`](crate::deadline) around the call too.
@@ -66,11 +71,13 @@ impl<S: Service<R>, R> Service<R> for TimeLimiterService<S> {
 
     fn call(&mut self, request: R) -> Self::Future {
         let due = context::due(self.limiter.clock());
-        let call = match Limited::under(due, self.limiter.clone(), || self.inner.call(request)) {
+        let mut span = CallSpan::start(|| self.limiter.names());
+        let call = || self.inner.call(request);
+        let call = match span.run_body(|| Limited::under(due, self.limiter.clone(), call)) {
             Ok(call) => Bounded::Within { call },
             Err(over) => Bounded::TooLate { over: Some(over) },
         };
-        TimeLimiterFuture { call }
+        TimeLimiterFuture { call, span }
     }
 }
 
@@ -88,6 +95,7 @@ pin_project_lite::pin_project! {
     pub struct TimeLimiterFuture<F> {
         #[pin]
         call: Bounded<F>,
+        span: CallSpan,
     }
 }
 
@@ -100,16 +108,25 @@ pin_project_lite::pin_project! {
     }
 }
 
-impl<F: Future<Output = Result<T, E>>, T, E> Future for TimeLimiterFuture<F> {
+impl<F: Future<Output = Result<T, E>>, T, E> Future for Bounded<F> {
     type Output = Result<T, CallError<E>>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        match self.project().call.project() {
+        match self.project() {
             At::Within { call } => call.poll(cx),
             At::TooLate { over } => over
                 .take()
                 .map_or(Poll::Pending, |over| Poll::Ready(Err(CallError::Resilience(over.into())))),
         }
+    }
+}
+
+impl<F: Future<Output = Result<T, E>>, T, E> Future for TimeLimiterFuture<F> {
+    type Output = Result<T, CallError<E>>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        this.span.poll_call(this.call, cx)
     }
 }
 

@@ -14,6 +14,7 @@ use crate::{
     rate_limiter,
     retry::Progress,
     time_limiter::{Countdown, TimeLimit},
+    trace::{CallSpan, Named},
 };
 
 /// What a call holds of the layers that it has entered, the outermost first.
@@ -31,6 +32,7 @@ pub(super) struct Levels<'c> {
     until_due: Option<Pin<Box<Countdown>>>,
     /// What calls further down are told while the body runs.
     published: Option<CallContext>,
+    pub(super) span: CallSpan,
 }
 
 /// What a call holds of one layer.
@@ -63,6 +65,7 @@ impl<'c> Levels<'c> {
             due: context::due(&order.clock),
             until_due: None,
             published: None,
+            span: CallSpan::start(|| order.names()),
         }
     }
 
@@ -331,6 +334,8 @@ impl<'c> Levels<'c> {
 
 impl Drop for Levels<'_> {
     fn drop(&mut self) {
+        self.span.in_body(self.in_body);
+        self.span.enter();
         self.abandon(0);
     }
 }
