@@ -7,7 +7,7 @@ use crate::{
     Bulkhead, CircuitBreaker, RateLimiter, Resilience, Retry, ThreadPoolBulkhead, TimeLimiter,
     bulkhead::BulkheadEventKind,
     circuit_breaker::CircuitBreakerEventKind,
-    events::{EventKind, Events, InstanceEvent, RecentEvent},
+    events::{Event, EventKind, Events, InstanceEvent, RecentEvent},
     rate_limiter::RateLimiterEventKind,
     registry::Kept,
     retry::RetryEventKind,
@@ -106,8 +106,6 @@ fn listen<T: Watched>(
     filter: &Filter,
     listener: impl Fn(String, InstanceEvent<T::Kind>) + Clone + Send + Sync + 'static,
 ) -> Listening {
-    use crate::events::Event as _;
-
     let (of_name, of_type) = (filter.clone(), filter.clone());
     Listening::to::<T>(
         registry,

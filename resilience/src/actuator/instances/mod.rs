@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::{
     Json,
     extract::State,
-    response::{Response, sse::Event},
+    response::{IntoResponse, Response, sse::Event},
 };
 use futures_util::{Stream, stream};
 use serde::Serialize;
@@ -46,10 +46,8 @@ impl<T> Told<T> {
     }
 }
 
-pub(super) async fn instances(State(app): State<App>) -> Response {
-    use axum::response::IntoResponse as _;
-
-    Json(Told::now(&app, Instances::of(&app.registry))).into_response()
+pub(super) async fn instances(State(app): State<App>) -> impl IntoResponse {
+    Json(Told::now(&app, Instances::of(&app.registry)))
 }
 
 pub(super) async fn stream(State(app): State<App>) -> Response {
