@@ -54,3 +54,18 @@ async fn the_eleventh_call_to_a_hanging_inventory_is_503_and_payments_go_on() {
     let breaker = world.registry.circuit_breaker("inventoryCb");
     assert_eq!(breaker.metrics().failed_calls, 0, "our own limit is no failure of the inventory");
 }
+
+#[tokio::test]
+async fn a_handler_that_is_protected_itself_answers_a_refusal_as_it_is() {
+    let no_wait = ("bulkhead.instances.ledgerBh.max_wait_duration", "0ms");
+    let world = World::start(&[no_wait]).await;
+    let slots = world.registry.bulkhead("ledgerBh");
+    let readers: Vec<_> = (0..4).map(|_| slots.try_acquire().unwrap()).collect();
+    let ledger = format!("{}/ledger", world.system.provider.url());
+    let refused = reqwest::get(&ledger).await.unwrap();
+    assert_eq!(refused.status(), 503);
+    let text = refused.text().await.unwrap();
+    assert!(!text.contains("ledgerBh"), "a client is told no names: {text}");
+    drop(readers);
+    assert_eq!(reqwest::get(&ledger).await.unwrap().status(), 200);
+}

@@ -75,7 +75,13 @@ pub use time_limiter::{TimeLimiter, TimeLimiterConfig};
 
 /// Runs the examples of the README and its companions with the documentation tests, if all that they
 /// show is there.
-#[cfg(all(doctest, feature = "macros", feature = "tower", feature = "watch"))]
+#[cfg(all(
+    doctest,
+    feature = "actuator",
+    feature = "macros",
+    feature = "tower",
+    feature = "watch"
+))]
 #[doc = include_str!("../../README.md")]
 #[doc = include_str!("../../docs/attributes.md")]
 struct Readme;

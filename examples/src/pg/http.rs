@@ -4,6 +4,7 @@ use axum::{
     http::{HeaderMap, StatusCode},
     routing::{get, post},
 };
+use resilience::bulkhead;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -44,6 +45,8 @@ async fn charge(
     }
 }
 
-async fn read(State(ledger): State<Ledger>) -> Json<Value> {
-    Json(json!({ "charges": ledger.charges() }))
+/// The whole ledger, for a few at a time. A refusal is a response as it is.
+#[bulkhead(name = "ledgerBh")]
+async fn read(State(ledger): State<Ledger>) -> Result<Json<Value>, resilience::Error> {
+    Ok(Json(json!({ "charges": ledger.charges() })))
 }

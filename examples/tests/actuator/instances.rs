@@ -133,6 +133,23 @@ async fn only_what_has_changed_is_sent() {
 }
 
 #[tokio::test]
+async fn a_stream_begins_with_the_last_transitions_and_calls_pay_nothing_for_them() {
+    let served = serve(ONE_OF_EACH).await;
+    let breaker = served.registry.circuit_breaker("payment");
+    for _ in 0..150 {
+        breaker.transition_to(State::Open).unwrap();
+        breaker.transition_to(State::Closed).unwrap();
+    }
+    breaker.transition_to(State::Disabled).unwrap();
+    let mut stream = served.stream("/stream").await;
+    let snapshot = stream.next().await.unwrap();
+    let transitions = snapshot.data["transitions"].as_array().unwrap();
+    let to: Vec<_> = transitions.iter().map(|each| each["to"].as_str().unwrap()).collect();
+    assert_eq!(to.len(), 200);
+    assert_eq!(to[197..], ["OPEN", "CLOSED", "DISABLED"]);
+}
+
+#[tokio::test]
 async fn a_transition_is_sent_at_once() {
     let served = serve(ONE_OF_EACH).await;
     let mut stream = open(&served).await;
@@ -161,7 +178,7 @@ async fn all_who_watch_are_told_the_same() {
     drop(served.registry.bulkhead("payment").try_acquire().unwrap());
     let (one, other) = (one.next().await.unwrap(), other.next().await.unwrap());
     assert_eq!(one.data["bulkheads"], other.data["bulkheads"]);
-    // There is one listener for both, and none once both are gone.
+    // Nobody else listens than the actuator itself.
     let breaker = served.registry.circuit_breaker("payment");
     assert_eq!(breaker.events().subscribers(), 1);
 }

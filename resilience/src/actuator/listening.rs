@@ -5,10 +5,31 @@ use std::{collections::HashMap, sync::Arc};
 use super::topic::Watched;
 use crate::{
     Resilience,
-    events::{InstanceEvent, Subscription},
+    events::{Event, Events, InstanceEvent, Subscription},
     registry::RegistryEventKind,
     sync::plain::Mutex,
 };
+
+/// Which events are listened to.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Reach {
+    All,
+    /// Those that do not come with calls.
+    Changes,
+}
+
+impl Reach {
+    fn subscribe<E: Event>(
+        self,
+        events: &Events<E>,
+        listener: impl Fn(&E) + Send + Sync + 'static,
+    ) -> Subscription {
+        match self {
+            Self::All => events.subscribe(listener),
+            Self::Changes => events.subscribe_to_changes(listener),
+        }
+    }
+}
 
 /// A listener at every instance of a pattern, those made later included; dropping it ends it.
 pub(super) struct Listening {
@@ -20,6 +41,7 @@ impl Listening {
     /// Calls `listener` with the events of those instances whose name is `wanted`.
     pub(super) fn to<T: Watched>(
         registry: &Resilience,
+        reach: Reach,
         wanted: impl Fn(&str) -> bool + Send + Sync + 'static,
         listener: impl Fn(&InstanceEvent<T::Kind>) + Clone + Send + Sync + 'static,
     ) -> Self {
@@ -34,7 +56,8 @@ impl Listening {
                     if *pattern == T::PATTERN && wanted(name) =>
                 {
                     if let Some(instance) = T::find_in(&registry, name) {
-                        let subscription = instance.all_events().subscribe(listener.clone());
+                        let subscription =
+                            reach.subscribe(&instance.all_events(), listener.clone());
                         // Bound, so that the one that it replaces goes after the lock.
                         let _last = instances.lock().insert(name.to_string(), subscription);
                     }
@@ -50,7 +73,7 @@ impl Listening {
             if wanted(name) {
                 let mut instances = instances.lock();
                 if !instances.contains_key(name) {
-                    let subscription = instance.all_events().subscribe(listener.clone());
+                    let subscription = reach.subscribe(&instance.all_events(), listener.clone());
                     instances.insert(name.to_owned(), subscription);
                 }
             }

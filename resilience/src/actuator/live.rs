@@ -16,34 +16,33 @@ use tokio::{
 
 use super::{
     instances::{Instances, Transition},
-    listening::Listening,
+    listening::{Listening, Reach},
+    transitions::Transitions,
 };
 use crate::{CircuitBreaker, Resilience, sync::plain::Mutex};
 
 /// How often the instances are looked at.
 const TICK: Duration = Duration::from_millis(500);
 
-/// How many transitions wait for a slow reader before the oldest is lost.
-const TRANSITIONS: usize = 1024;
-
-/// Looks at the instances for as long as somebody watches.
+/// Looks at the instances for as long as somebody watches, and listens to breakers all the time.
 pub(super) struct Live {
     registry: Resilience,
     looking: Mutex<Weak<Looking>>,
+    transitions: Arc<Transitions>,
+    _listening: Listening,
 }
 
-/// A task that looks, and listens to breakers; it ends with its last watcher.
+/// A task that looks; it ends with its last watcher.
 struct Looking {
     latest: watch::Receiver<Arc<Instances>>,
-    transitions: broadcast::Sender<Transition>,
     task: JoinHandle<()>,
-    _listening: Listening,
 }
 
 /// One who watches.
 pub(super) struct Watcher {
     latest: watch::Receiver<Arc<Instances>>,
     transitions: broadcast::Receiver<Transition>,
+    earlier: Vec<Transition>,
     _looking: Arc<Looking>,
 }
 
@@ -59,7 +58,16 @@ pub(super) enum News {
 
 impl Live {
     pub(super) fn new(registry: Resilience) -> Self {
-        Self { registry, looking: Mutex::new(Weak::new()) }
+        let transitions = Arc::new(Transitions::new());
+        let listening = Listening::to::<CircuitBreaker>(&registry, Reach::Changes, |_| true, {
+            let transitions = Arc::clone(&transitions);
+            move |event| {
+                if let Some(transition) = Transition::of(event) {
+                    transitions.add(transition);
+                }
+            }
+        });
+        Self { registry, looking: Mutex::new(Weak::new()), transitions, _listening: listening }
     }
 
     /// Starts to watch.
@@ -72,27 +80,17 @@ impl Live {
                 new
             })
         };
-        let transitions = looking.transitions.subscribe();
+        let (earlier, transitions) = self.transitions.follow();
         let latest = looking.latest.clone();
-        Watcher { latest, transitions, _looking: looking }
+        Watcher { latest, transitions, earlier, _looking: looking }
     }
 }
 
 impl Looking {
     fn start(registry: Resilience) -> Self {
-        let transitions = broadcast::Sender::new(TRANSITIONS);
-        let listening = Listening::to::<CircuitBreaker>(&registry, |_| true, {
-            let transitions = transitions.clone();
-            move |event| {
-                if let Some(transition) = Transition::of(event) {
-                    // Without a receiver there is nobody to tell.
-                    let _ = transitions.send(transition);
-                }
-            }
-        });
         let (sender, latest) = watch::channel(Arc::new(Instances::of(&registry)));
         let task = tokio::spawn(look(registry, sender));
-        Self { latest, transitions, task, _listening: listening }
+        Self { latest, task }
     }
 }
 
@@ -122,6 +120,11 @@ impl Watcher {
     /// The instances as they were when somebody looked last.
     pub(super) fn latest(&mut self) -> Arc<Instances> {
         Arc::clone(&self.latest.borrow_and_update())
+    }
+
+    /// The last transitions before those that are told, oldest first.
+    pub(super) fn take_earlier(&mut self) -> Vec<Transition> {
+        std::mem::take(&mut self.earlier)
     }
 
     /// Waits for the next news; `None` once there will be none any more.

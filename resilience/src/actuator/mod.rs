@@ -48,6 +48,7 @@ mod time;
 mod token;
 mod topic;
 mod transition;
+mod transitions;
 
 use std::{io, net::SocketAddr};
 

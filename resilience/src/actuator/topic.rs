@@ -2,7 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{listening::Listening, problem::Problem, router::LONGEST_NAME, time::rfc3339};
+use super::{
+    listening::{Listening, Reach},
+    problem::Problem,
+    router::LONGEST_NAME,
+    time::rfc3339,
+};
 use crate::{
     Bulkhead, CircuitBreaker, RateLimiter, Resilience, Retry, ThreadPoolBulkhead, TimeLimiter,
     bulkhead::BulkheadEventKind,
@@ -109,6 +114,7 @@ fn listen<T: Watched>(
     let (of_name, of_type) = (filter.clone(), filter.clone());
     Listening::to::<T>(
         registry,
+        Reach::All,
         move |name| of_name.wants_name(&T::shown(name)),
         move |event| {
             if of_type.wants_type(event.type_name()) {

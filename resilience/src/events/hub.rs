@@ -58,7 +58,20 @@ pub struct Events<E> {
     key: Option<Arc<str>>,
 }
 
-type Listener<E> = Arc<dyn Fn(&E) + Send + Sync>;
+/// Whom an event is told.
+struct Listener<E> {
+    id: u64,
+    /// Whether it hears of what comes with calls, too.
+    hears_calls: bool,
+    hear: Arc<dyn Fn(&E) + Send + Sync>,
+}
+
+// By hand: a derive would ask for `E: Clone`.
+impl<E> Clone for Listener<E> {
+    fn clone(&self) -> Self {
+        Self { id: self.id, hears_calls: self.hears_calls, hear: Arc::clone(&self.hear) }
+    }
+}
 
 struct Shared<E> {
     observed: AtomicBool,
@@ -66,7 +79,7 @@ struct Shared<E> {
 }
 
 struct State<E> {
-    listeners: Arc<[(u64, Listener<E>)]>,
+    listeners: Arc<[Listener<E>]>,
     next_id: u64,
     capture: bool,
     recent: Ring<E>,
@@ -98,11 +111,48 @@ impl<E: Event> Events<E> {
     ///
     /// It must be quick and must not block: see [`Events`].
     pub fn subscribe(&self, listener: impl Fn(&E) + Send + Sync + 'static) -> Subscription {
+        self.add(true, listener)
+    }
+
+    /// Calls `listener` with every event from now on that does not come with calls, such as a change of
+    /// state, until the subscription is dropped.
+    ///
+    /// Calls pay nothing for it. It must be quick and must not block: see [`Events`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// use resilience::{CircuitBreaker, CircuitBreakerConfig, events::Event};
+    ///
+    /// let breaker = CircuitBreaker::new("payment", CircuitBreakerConfig::default());
+    /// let (sender, changes) = mpsc::channel();
+    /// let tell = move |event: &resilience::circuit_breaker::CircuitBreakerEvent| {
+    ///     drop(sender.send(event.type_name()));
+    /// };
+    /// breaker.events().subscribe_to_changes(tell).forever();
+    /// breaker.try_acquire()?.success();
+    /// breaker.reset();
+    /// assert_eq!(changes.recv()?, "RESET");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn subscribe_to_changes(
+        &self,
+        listener: impl Fn(&E) + Send + Sync + 'static,
+    ) -> Subscription {
+        self.add(false, listener)
+    }
+
+    fn add(
+        &self,
+        hears_calls: bool,
+        listener: impl Fn(&E) + Send + Sync + 'static,
+    ) -> Subscription {
         let mut state = self.shared.state.lock();
         state.next_id += 1;
         let id = state.next_id;
-        let listener: Listener<E> = Arc::new(listener);
-        state.listeners = state.listeners.iter().cloned().chain([(id, listener)]).collect();
+        let listener = Listener { id, hears_calls, hear: Arc::new(listener) };
+        state.listeners = state.listeners.iter().cloned().chain([listener]).collect();
         self.shared.update_observed(&state);
         let shared = Arc::downgrade(&self.shared);
         Subscription { cancel: Some(Box::new(move || unsubscribe(&shared, id))) }
@@ -166,7 +216,8 @@ impl<E: Event> Events<E> {
     /// [`deliver`](Events::deliver) after that lock is released.
     pub(crate) fn push(&self, event: E) {
         let mut state = self.shared.state.lock();
-        if state.listeners.is_empty() {
+        let with_call = event.comes_with_calls();
+        if !state.listeners.iter().any(|listener| listener.hears(with_call)) {
             state.recent.push(event);
             return;
         }
@@ -193,8 +244,9 @@ impl<E: Event> Events<E> {
                 state.delivering = true;
                 (event, Arc::clone(&state.listeners))
             };
-            for (_, listener) in listeners.iter() {
-                harmless(|| listener(&event));
+            let with_call = event.comes_with_calls();
+            for listener in listeners.iter().filter(|listener| listener.hears(with_call)) {
+                harmless(|| (listener.hear)(&event));
             }
             // A listener may have unsubscribed itself: then this is its last owner.
             harmless(|| drop((event, listeners)));
@@ -247,16 +299,23 @@ impl<K: EventKind> Events<InstanceEvent<K>> {
     }
 }
 
+impl<E> Listener<E> {
+    fn hears(&self, with_call: bool) -> bool {
+        self.hears_calls || !with_call
+    }
+}
+
 impl<E> Shared<E> {
     fn update_observed(&self, state: &State<E>) {
-        self.observed.store(state.capture || !state.listeners.is_empty(), Ordering::Relaxed);
+        let hears_calls = state.listeners.iter().any(|listener| listener.hears_calls);
+        self.observed.store(state.capture || hears_calls, Ordering::Relaxed);
     }
 }
 
 fn unsubscribe<E>(shared: &Weak<Shared<E>>, id: u64) {
     if let Some(shared) = shared.upgrade() {
         let mut state = shared.state.lock();
-        let remaining = state.listeners.iter().filter(|(other, _)| *other != id).cloned().collect();
+        let remaining = state.listeners.iter().filter(|other| other.id != id).cloned().collect();
         // A listener may own what it observes: drop it after the lock.
         let removed = std::mem::replace(&mut state.listeners, remaining);
         shared.update_observed(&state);
@@ -330,6 +389,25 @@ mod tests {
         assert_eq!(*heard.lock(), [1]);
         assert!(!events.is_observed());
         assert_eq!(events.subscribers(), 0);
+    }
+
+    #[test]
+    fn a_listener_for_changes_hears_nothing_of_calls_and_costs_them_nothing() {
+        let events = Events::new(10);
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let _s = events.subscribe_to_changes({
+            let heard = Arc::clone(&heard);
+            move |tick: &Tick| heard.lock().push(tick.0)
+        });
+        assert!(!events.is_observed());
+        events.capture(true);
+        publish(&events, 0);
+        publish(&events, 1);
+        let _all = events.subscribe(|_: &Tick| {});
+        publish(&events, 2);
+        publish(&events, 0);
+        assert_eq!(*heard.lock(), [0, 0], "tick 0 is rare");
+        assert_eq!(events.subscribers(), 2);
     }
 
     #[test]

@@ -46,6 +46,15 @@ impl<T> Told<T> {
     }
 }
 
+/// What a stream begins with.
+#[derive(Serialize)]
+struct Beginning<'i> {
+    #[serde(flatten)]
+    instances: &'i Instances,
+    /// The last ones before, oldest first.
+    transitions: Vec<Transition>,
+}
+
 pub(super) async fn instances(State(app): State<App>) -> impl IntoResponse {
     Json(Told::now(&app, Instances::of(&app.registry)))
 }
@@ -72,8 +81,10 @@ struct Reader {
 impl Reader {
     async fn next(&mut self) -> Option<Event> {
         let Some(known) = &mut self.known else {
-            let all = self.known.insert(self.watcher.latest());
-            return Some(sse::named("snapshot", &Told::now(&self.app, &**all)));
+            let instances = self.known.insert(self.watcher.latest());
+            let transitions = self.watcher.take_earlier();
+            let beginning = Beginning { instances, transitions };
+            return Some(sse::named("snapshot", &Told::now(&self.app, beginning)));
         };
         Some(match self.watcher.next().await? {
             News::Instances(now) => {

@@ -5,7 +5,7 @@ import { byId, element, setText } from "./dom.js";
 import { PATTERNS } from "./patterns.js";
 import { follow, server } from "./server.js";
 import { Table } from "./table.js";
-import { addTransition, drawTransitions } from "./timeline.js";
+import { addTransition, drawTransitions, restartTransitions } from "./timeline.js";
 import { onView, readAddress } from "./view.js";
 import { count, stateWord } from "./words.js";
 
@@ -33,6 +33,7 @@ readAddress();
 
 follow({
   values(message, { complete }) {
+    if (complete) restartTransitions(message.transitions);
     for (const [list, table] of tables) {
       const instances = message[list] ?? [];
       if (complete) table.keepOnly(instances);

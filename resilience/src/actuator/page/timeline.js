@@ -9,6 +9,13 @@ const MAX_TRANSITIONS = 200;
 /** Those that are not drawn yet: none are, while the page is hidden. */
 let arrived = [];
 
+/** Those that a stream begins with are all there are: also those that were missed meanwhile. */
+export function restartTransitions(earlier) {
+  byId("timeline").replaceChildren(...earlier.map(transitionItem).reverse());
+  byId("calm").hidden = earlier.length > 0;
+  arrived = [];
+}
+
 export function addTransition(transition) {
   arrived.push(transition);
   if (arrived.length > MAX_TRANSITIONS) arrived.shift();
