@@ -3,7 +3,7 @@ use std::time::Duration;
 use resilience::circuit_breaker::State;
 use serde_json::{Value, json};
 
-use crate::support::{ONE_OF_EACH, Served, Stream, eventually, serve, serve_as};
+use crate::support::{ONE_OF_EACH, Served, Stream, serve, serve_as};
 
 #[tokio::test]
 async fn everything_the_page_shows_is_there() {
@@ -143,6 +143,7 @@ async fn a_stream_begins_with_the_last_transitions_and_calls_pay_nothing_for_the
     breaker.transition_to(State::Disabled).unwrap();
     let mut stream = served.stream("/stream").await;
     let snapshot = stream.next().await.unwrap();
+    assert_eq!(snapshot.data["transitions"], served.json("/instances").await["transitions"]);
     let transitions = snapshot.data["transitions"].as_array().unwrap();
     let to: Vec<_> = transitions.iter().map(|each| each["to"].as_str().unwrap()).collect();
     assert_eq!(to.len(), 200);
@@ -197,7 +198,4 @@ async fn five_hundred_instances_are_shown_and_followed() {
     let changed = update.data["circuitBreakers"].as_array().unwrap();
     assert_eq!(changed.len(), 1);
     assert_eq!(changed[0]["name"], "breaker-250");
-    drop(stream);
-    let breaker = served.registry.circuit_breaker("breaker-250");
-    eventually("nobody listens", || breaker.events().subscribers() == 0).await;
 }

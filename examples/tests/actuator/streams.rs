@@ -77,9 +77,8 @@ async fn a_slow_reader_of_many_events_loses_the_oldest_and_is_told_how_many() {
 async fn a_reader_that_goes_away_is_forgotten() {
     let served = serve("").await;
     let breaker = served.registry.circuit_breaker("payment");
-    let listeners = |registry: &Resilience| {
-        (breaker.events().subscribers(), registry.events().subscribers())
-    };
+    let listeners =
+        |registry: &Resilience| (breaker.events().subscribers(), registry.events().subscribers());
     let before = listeners(&served.registry);
     let stream = served.stream("/streamcircuitbreakerevents").await;
     assert_ne!(listeners(&served.registry), before);

@@ -70,6 +70,11 @@ impl Live {
         Self { registry, looking: Mutex::new(Weak::new()), transitions, _listening: listening }
     }
 
+    /// The last transitions, oldest first, and all that come after them.
+    pub(super) fn transitions(&self) -> (Vec<Transition>, broadcast::Receiver<Transition>) {
+        self.transitions.follow()
+    }
+
     /// Starts to watch.
     pub(super) fn watch(&self) -> Watcher {
         let looking = {
@@ -80,7 +85,7 @@ impl Live {
                 new
             })
         };
-        let (earlier, transitions) = self.transitions.follow();
+        let (earlier, transitions) = self.transitions();
         let latest = looking.latest.clone();
         Watcher { latest, transitions, earlier, _looking: looking }
     }

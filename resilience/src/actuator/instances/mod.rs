@@ -46,17 +46,19 @@ impl<T> Told<T> {
     }
 }
 
-/// What a stream begins with.
+/// Everything there is to show.
 #[derive(Serialize)]
-struct Beginning<'i> {
+struct Everything<'i> {
     #[serde(flatten)]
     instances: &'i Instances,
-    /// The last ones before, oldest first.
+    /// The last ones, oldest first.
     transitions: Vec<Transition>,
 }
 
-pub(super) async fn instances(State(app): State<App>) -> impl IntoResponse {
-    Json(Told::now(&app, Instances::of(&app.registry)))
+pub(super) async fn instances(State(app): State<App>) -> Response {
+    let (transitions, _) = app.live.transitions();
+    let everything = Everything { instances: &Instances::of(&app.registry), transitions };
+    Json(Told::now(&app, everything)).into_response()
 }
 
 pub(super) async fn stream(State(app): State<App>) -> Response {
@@ -83,8 +85,8 @@ impl Reader {
         let Some(known) = &mut self.known else {
             let instances = self.known.insert(self.watcher.latest());
             let transitions = self.watcher.take_earlier();
-            let beginning = Beginning { instances, transitions };
-            return Some(sse::named("snapshot", &Told::now(&self.app, beginning)));
+            let everything = Everything { instances, transitions };
+            return Some(sse::named("snapshot", &Told::now(&self.app, everything)));
         };
         Some(match self.watcher.next().await? {
             News::Instances(now) => {
