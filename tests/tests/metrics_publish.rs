@@ -14,7 +14,7 @@ use metrics::{
 };
 use resilience::{
     Config, Resilience,
-    metrics::{PERIOD, publish, publish_every},
+    metrics::{DEFAULT_PERIOD, publish, publish_every},
 };
 use resilience_tests::{exposition::Exposition, observed::program};
 
@@ -137,15 +137,15 @@ async fn a_publisher_publishes_at_once_and_then_every_period_until_it_is_dropped
     let kept = Kept::default();
     let _guard = set_default_local_recorder(&kept);
     let registry = small_registry();
-    let publisher = publish_every(&registry, PERIOD);
+    let publisher = publish_every(&registry, DEFAULT_PERIOD);
     tokio::time::sleep(Duration::from_millis(1)).await;
     let once = kept.content().sets;
     assert!(once > 0);
-    tokio::time::sleep(2 * PERIOD).await;
+    tokio::time::sleep(2 * DEFAULT_PERIOD).await;
     assert_eq!(kept.content().sets, 3 * once);
 
     drop(publisher);
-    tokio::time::sleep(2 * PERIOD).await;
+    tokio::time::sleep(2 * DEFAULT_PERIOD).await;
     assert_eq!(kept.content().sets, 3 * once);
 }
 
@@ -154,10 +154,10 @@ async fn a_publisher_does_not_keep_its_registry() {
     let kept = Kept::default();
     let _guard = set_default_local_recorder(&kept);
     let registry = small_registry();
-    let _publisher = publish_every(&registry, PERIOD);
+    let _publisher = publish_every(&registry, DEFAULT_PERIOD);
     tokio::time::sleep(Duration::from_millis(1)).await;
     let once = kept.content().sets;
     drop(registry);
-    tokio::time::sleep(2 * PERIOD).await;
+    tokio::time::sleep(2 * DEFAULT_PERIOD).await;
     assert_eq!(kept.content().sets, once);
 }

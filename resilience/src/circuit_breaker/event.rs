@@ -92,7 +92,24 @@ impl CircuitBreakerEventKind {
     }
 }
 
-impl SealedEvent for CircuitBreakerEventKind {}
+impl SealedEvent for CircuitBreakerEventKind {
+    fn add_details(&self, recent: &mut RecentEvent) {
+        match self {
+            Self::Success { elapsed } => recent.duration = Some(*elapsed),
+            Self::Error { elapsed, kinds } | Self::IgnoredError { elapsed, kinds } => {
+                recent.duration = Some(*elapsed);
+                recent.error = (!kinds.is_empty()).then(|| kinds.join(", "));
+            }
+            Self::StateTransition { from, to, .. } => {
+                recent.transition = Some((from.as_str(), to.as_str()));
+            }
+            Self::NotPermitted
+            | Self::Reset
+            | Self::FailureRateExceeded { .. }
+            | Self::SlowCallRateExceeded { .. } => {}
+        }
+    }
+}
 
 impl EventKind for CircuitBreakerEventKind {
     const PATTERN: &'static str = "CircuitBreaker";
@@ -118,23 +135,6 @@ impl EventKind for CircuitBreakerEventKind {
                 | Self::IgnoredError { .. }
                 | Self::NotPermitted
         )
-    }
-
-    fn add_details(&self, recent: &mut RecentEvent) {
-        match self {
-            Self::Success { elapsed } => recent.duration = Some(*elapsed),
-            Self::Error { elapsed, kinds } | Self::IgnoredError { elapsed, kinds } => {
-                recent.duration = Some(*elapsed);
-                recent.error = (!kinds.is_empty()).then(|| kinds.join(", "));
-            }
-            Self::StateTransition { from, to, .. } => {
-                recent.transition = Some((from.as_str(), to.as_str()));
-            }
-            Self::NotPermitted
-            | Self::Reset
-            | Self::FailureRateExceeded { .. }
-            | Self::SlowCallRateExceeded { .. } => {}
-        }
     }
 
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -260,6 +260,7 @@ mod tests {
     fn a_kept_event_tells_how_long_the_call_took_and_what_was_wrong() {
         let elapsed = Duration::from_millis(3);
         let (events, name) = (Events::new(4), Arc::from("b"));
+        events.capture(true);
         for kind in [
             CircuitBreakerEventKind::Success { elapsed },
             CircuitBreakerEventKind::Error { elapsed, kinds: &[] },

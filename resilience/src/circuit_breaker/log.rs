@@ -4,6 +4,9 @@ use super::{
     event::defined,
 };
 
+/// A name of its own, so that filters do not depend on where this file is.
+const TARGET: &str = "resilience::transition";
+
 /// Writes state changes to the log; opening is what people want to be warned of.
 pub(super) fn effects(name: &str, effects: &Effects) {
     for effect in effects {
@@ -13,6 +16,7 @@ pub(super) fn effects(name: &str, effects: &Effects) {
         let slow_call_rate = defined(before.rates.slow);
         if *to == State::Open {
             tracing::warn!(
+                target: TARGET,
                 circuit_breaker = name,
                 from = from.as_str(),
                 to = to.as_str(),
@@ -22,6 +26,7 @@ pub(super) fn effects(name: &str, effects: &Effects) {
             );
         } else {
             tracing::info!(
+                target: TARGET,
                 circuit_breaker = name,
                 from = from.as_str(),
                 to = to.as_str(),

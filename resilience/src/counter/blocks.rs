@@ -82,6 +82,7 @@ impl Drop for Choice {
     fn drop(&mut self) {
         if let Chosen::Block(index) = self.0.get() {
             MINE.set(None);
+            // Release: the next thread that takes the block goes on from what this one has counted.
             TAKEN.fetch_and(!(1 << index), Ordering::Release);
         }
     }

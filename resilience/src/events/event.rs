@@ -28,9 +28,6 @@ pub trait Event: SealedEvent + Clone + fmt::Display + Send + Sync + 'static {
     fn comes_with_calls(&self) -> bool {
         true
     }
-
-    /// Adds what this sort of event knows besides its words.
-    fn add_details(&self, _recent: &mut RecentEvent) {}
 }
 
 /// What kinds of events a pattern has; sealed.
@@ -52,9 +49,6 @@ pub trait EventKind: SealedEvent + Clone + Send + Sync + 'static {
     fn comes_with_calls(&self) -> bool {
         true
     }
-
-    /// See [`Event::add_details`].
-    fn add_details(&self, _recent: &mut RecentEvent) {}
 }
 
 /// Something that happened at an instance.
@@ -106,7 +100,11 @@ impl<K: fmt::Debug> fmt::Debug for InstanceEvent<K> {
     }
 }
 
-impl<K: EventKind> SealedEvent for InstanceEvent<K> {}
+impl<K: EventKind> SealedEvent for InstanceEvent<K> {
+    fn add_details(&self, recent: &mut RecentEvent) {
+        self.kind.add_details(recent);
+    }
+}
 
 impl<K: EventKind> Event for InstanceEvent<K> {
     fn type_name(&self) -> &'static str {
@@ -123,10 +121,6 @@ impl<K: EventKind> Event for InstanceEvent<K> {
 
     fn comes_with_calls(&self) -> bool {
         self.kind.comes_with_calls()
-    }
-
-    fn add_details(&self, recent: &mut RecentEvent) {
-        self.kind.add_details(recent);
     }
 }
 

@@ -217,11 +217,16 @@ impl<E: Event> Events<E> {
     pub(crate) fn push(&self, event: E) {
         let mut state = self.shared.state.lock();
         let with_call = event.comes_with_calls();
+        let is_kept = state.capture || !with_call;
         if !state.listeners.iter().any(|listener| listener.hears(with_call)) {
-            state.recent.push(event);
+            if is_kept {
+                state.recent.push(event);
+            }
             return;
         }
-        state.recent.push(event.clone());
+        if is_kept {
+            state.recent.push(event.clone());
+        }
         if state.pending.len() >= PENDING_CAPACITY {
             // What comes with every call gives way first: nobody must miss a state change.
             let first = state.pending.iter().position(Event::comes_with_calls).unwrap_or(0);
@@ -389,6 +394,18 @@ mod tests {
         assert_eq!(*heard.lock(), [1]);
         assert!(!events.is_observed());
         assert_eq!(events.subscribers(), 0);
+    }
+
+    #[test]
+    fn what_comes_with_calls_is_kept_only_where_it_was_asked_for_whoever_listens() {
+        let events = Events::new(10);
+        let _s = events.subscribe(|_: &Tick| {});
+        publish(&events, 0);
+        publish(&events, 1);
+        assert_eq!(events.recent().len(), 1, "tick 0 is rare");
+        events.capture(true);
+        publish(&events, 2);
+        assert_eq!(events.recent().len(), 2);
     }
 
     #[test]

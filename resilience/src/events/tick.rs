@@ -13,7 +13,12 @@ impl fmt::Display for Tick {
     }
 }
 
-impl SealedEvent for Tick {}
+impl SealedEvent for Tick {
+    fn add_details(&self, recent: &mut RecentEvent) {
+        recent.attempts = self.0.try_into().ok();
+        recent.error = Some("e".repeat(MAX_EVENT_TEXT + 1));
+    }
+}
 
 impl Event for Tick {
     fn type_name(&self) -> &'static str {
@@ -30,11 +35,6 @@ impl Event for Tick {
 
     fn instance(&self) -> &'static str {
         "clock"
-    }
-
-    fn add_details(&self, recent: &mut RecentEvent) {
-        recent.attempts = self.0.try_into().ok();
-        recent.error = Some("e".repeat(MAX_EVENT_TEXT + 1));
     }
 }
 

@@ -45,4 +45,4 @@ pub use prometheus::CONTENT_TYPE;
 #[cfg(feature = "metrics")]
 pub use publish::publish;
 #[cfg(feature = "metrics")]
-pub use publisher::{PERIOD, Publisher, publish_every};
+pub use publisher::{DEFAULT_PERIOD, Publisher, publish_every};

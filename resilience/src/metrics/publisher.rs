@@ -14,7 +14,7 @@ use super::publish::publish;
 use crate::{Resilience, registry::WeakResilience};
 
 /// How often [`publish_every`] is meant to publish: every five seconds.
-pub const PERIOD: Duration = Duration::from_secs(5);
+pub const DEFAULT_PERIOD: Duration = Duration::from_secs(5);
 
 /// Shorter periods are taken for this one.
 const LEAST_PERIOD: Duration = Duration::from_millis(10);
@@ -51,7 +51,7 @@ impl Drop for Publisher {
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), resilience::ConfigError> {
 /// let registry = Resilience::from_config(Config::default())?;
-/// let _publisher = metrics::publish_every(&registry, metrics::PERIOD);
+/// let _publisher = metrics::publish_every(&registry, metrics::DEFAULT_PERIOD);
 /// # Ok(())
 /// # }
 /// ```
@@ -142,8 +142,8 @@ mod tests {
         let recorder = Panicking::default();
         let _recorder = set_default_local_recorder(&recorder);
         let resilience = Resilience::from_config(Config::default()).unwrap();
-        let _publisher = publish_every(&resilience, PERIOD);
-        tokio::time::sleep(2 * PERIOD + PERIOD / 2).await;
+        let _publisher = publish_every(&resilience, DEFAULT_PERIOD);
+        tokio::time::sleep(2 * DEFAULT_PERIOD + DEFAULT_PERIOD / 2).await;
         assert_eq!((recorder.0.load(Relaxed), told.0.load(Relaxed)), (3, 1));
         assert!(!resilience.prometheus().is_empty(), "the registry is as it was");
     }

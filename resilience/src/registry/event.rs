@@ -49,7 +49,13 @@ pub enum RegistryEventKind {
     },
 }
 
-impl SealedEvent for RegistryEvent {}
+impl SealedEvent for RegistryEvent {
+    fn add_details(&self, recent: &mut RecentEvent) {
+        if let RegistryEventKind::ReloadFailed { error } = &self.kind {
+            recent.error = Some(one_line(error));
+        }
+    }
+}
 
 impl Event for RegistryEvent {
     fn type_name(&self) -> &'static str {
@@ -76,12 +82,6 @@ impl Event for RegistryEvent {
 
     fn comes_with_calls(&self) -> bool {
         false
-    }
-
-    fn add_details(&self, recent: &mut RecentEvent) {
-        if let RegistryEventKind::ReloadFailed { error } = &self.kind {
-            recent.error = Some(one_line(error));
-        }
     }
 }
 

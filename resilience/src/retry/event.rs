@@ -46,7 +46,18 @@ pub enum RetryEventKind {
     },
 }
 
-impl SealedEvent for RetryEventKind {}
+impl SealedEvent for RetryEventKind {
+    fn add_details(&self, recent: &mut RecentEvent) {
+        let (attempts, error) = match *self {
+            Self::Retry { attempts, error, .. }
+            | Self::Success { attempts, error }
+            | Self::Error { attempts, error } => (attempts, error),
+            Self::IgnoredError { error } => (0, error),
+        };
+        recent.attempts = Some(attempts);
+        recent.error = error.map(str::to_owned);
+    }
+}
 
 impl EventKind for RetryEventKind {
     const PATTERN: &'static str = "Retry";
@@ -58,17 +69,6 @@ impl EventKind for RetryEventKind {
             Self::Error { .. } => "ERROR",
             Self::IgnoredError { .. } => "IGNORED_ERROR",
         }
-    }
-
-    fn add_details(&self, recent: &mut RecentEvent) {
-        let (attempts, error) = match *self {
-            Self::Retry { attempts, error, .. }
-            | Self::Success { attempts, error }
-            | Self::Error { attempts, error } => (attempts, error),
-            Self::IgnoredError { error } => (0, error),
-        };
-        recent.attempts = Some(attempts);
-        recent.error = error.map(str::to_owned);
     }
 
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -134,6 +134,7 @@ mod tests {
     fn a_kept_event_tells_the_attempts_and_the_last_error() {
         let error = Some("io");
         let (events, name) = (Events::new(4), Arc::from("r"));
+        events.capture(true);
         for kind in [
             RetryEventKind::Retry { attempts: 1, wait: Duration::ZERO, error },
             RetryEventKind::Success { attempts: 2, error: None },

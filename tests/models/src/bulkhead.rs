@@ -227,3 +227,59 @@ fn a_slot_without_a_guard_that_two_threads_give_back_is_free_once() {
         assert_eq!(bulkhead.available_concurrent_calls(), 1);
     });
 }
+
+/// One that refuses at once where all slots are taken.
+fn impatient(max: u32) -> Bulkhead {
+    let config = BulkheadConfig::builder().max_concurrent_calls(max).build().unwrap();
+    Bulkhead::new("b", config)
+}
+
+#[test]
+fn without_a_wait_one_of_two_has_the_slot_and_the_other_is_refused_or_comes_after_it() {
+    explore(|| {
+        let bulkhead = impatient(1);
+        let (one, other) = (bulkhead.clone(), bulkhead.clone());
+        let enter = |bulkhead: Bulkhead| move || bulkhead.try_acquire().map(drop).is_ok();
+        let (one, other) = race(enter(one), enter(other));
+        assert!(one || other);
+        assert_idle(&bulkhead);
+        let metrics = bulkhead.metrics();
+        assert_eq!(metrics.permitted, u64::from(one) + u64::from(other));
+        assert_eq!(metrics.rejected, 2 - metrics.permitted);
+        assert_eq!(metrics.finished, metrics.permitted);
+    });
+}
+
+#[test]
+fn a_look_at_a_bulkhead_takes_no_slot_and_loses_none() {
+    explore(|| {
+        let bulkhead = impatient(1);
+        let (calls, looks) = (bulkhead.clone(), bulkhead.clone());
+        let ((), seen) = race(
+            move || drop(calls.try_acquire().unwrap()),
+            move || looks.metrics().available_concurrent_calls,
+        );
+        assert!(seen <= 1);
+        assert_idle(&bulkhead);
+    });
+}
+
+#[test]
+fn a_bulkhead_that_is_switched_off_and_on_keeps_every_slot() {
+    explore(|| {
+        let bulkhead = impatient(1);
+        let (calls, switch) = (bulkhead.clone(), bulkhead.clone());
+        race(
+            move || drop(calls.try_acquire()),
+            move || {
+                switch.set_enabled(false);
+                switch.set_enabled(true);
+            },
+        );
+        assert_idle(&bulkhead);
+        let permit = bulkhead.try_acquire().unwrap();
+        assert!(bulkhead.try_acquire().is_err());
+        drop(permit);
+        assert_idle(&bulkhead);
+    });
+}

@@ -4,7 +4,7 @@ use super::{
 };
 use crate::{
     CircuitBreaker, Resilience,
-    circuit_breaker::{State, Timings},
+    circuit_breaker::{Observation, State, Timings},
     metrics::family::{About, Families, Owner, Writer, number},
 };
 
@@ -83,14 +83,14 @@ pub(super) fn collect(registry: &Resilience, families: &mut Families) {
 }
 
 fn state(breaker: &CircuitBreaker, out: &mut Writer<'_>) {
-    let state = breaker.state();
+    // One look, so that the state and the rates are of one moment.
+    let Observation { state, config, metrics, .. } = breaker.observe();
     for other in State::ALL {
         out.level(&STATE, label(other), if other == state { 1.0 } else { 0.0 });
     }
-    let metrics = breaker.metrics();
     out.level(&BUFFERED, &["failed"], number(metrics.failed_calls));
     out.level(&BUFFERED, &["successful"], number(metrics.successful_calls));
-    out.level(&MAX_BUFFERED, &[], breaker.config().sliding_window_size().into());
+    out.level(&MAX_BUFFERED, &[], config.sliding_window_size().into());
     out.level(&SLOW, &["failed"], number(metrics.slow_failed_calls));
     out.level(&SLOW, &["successful"], number(metrics.slow_successful_calls));
     out.level(&FAILURE_RATE, &[], metrics.failure_rate.into());
