@@ -25,16 +25,21 @@ pub(super) fn attempt(plan: &Plan<'_>, function: &Function) -> TokenStream {
         // An exclusive `self` is borrowed, not moved: the next attempt needs it.
         let exclusive = function.receiver.as_ref().is_some_and(super::is_exclusive);
         let capture = (!(plan.keeps_arguments && exclusive)).then(|| quote!(move));
-        let pin = pin(function);
+        let pin = pin(plan, function);
         let protect =
             if plan.stack.detach().is_some() { quote!(protect_detached) } else { quote!(protect) };
         (protect, quote!(async #capture { #pin #(#inside)* #body }))
     };
+    let mut protected = quote!(#private::Pass::#protect(&mut #pass, #attempt).await);
+    if let Some(detach) = plan.stack.detach() {
+        // What a task of its own cannot have is shown where such a task is asked for.
+        protected = respan(protected, detach);
+    }
     quote! {{
         #outside
         #(#outside_too)*
         let #attempt = #run;
-        #private::Pass::#protect(&mut #pass, #attempt).await
+        #protected
     }}
 }
 
@@ -115,11 +120,15 @@ fn body(function: &Function) -> TokenStream {
     }
 }
 
-/// Tells the compiler what the async block returns, which `?` and a body that never ends need.
-fn pin(function: &Function) -> TokenStream {
+/// Tells the compiler what the async block returns, which `?` and a body that never ends need. It is
+/// said to be a `Result`, so that a function of another type is told to return one, not a future of
+/// the macro's.
+fn pin(plan: &Plan<'_>, function: &Function) -> TokenStream {
     let Body::Statements(_) = &function.body else { return TokenStream::new() };
-    let output = &function.output;
-    let none = respan(quote!(::core::option::Option::None::<#output>), output.span());
+    let (output, Plan { private, error, .. }) = (&function.output, plan);
+    let value = quote!(<#output as #private::Outcome>::Value);
+    let result = quote!(::core::result::Result<#value, #error>);
+    let none = respan(quote!(::core::option::Option::None::<#result>), output.span());
     quote_spanned! {Span::mixed_site()=>
         if let ::core::option::Option::Some(__resilience_output) = #none {
             return __resilience_output;

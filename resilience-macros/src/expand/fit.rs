@@ -44,12 +44,12 @@ pub(super) fn check(plan: &Plan<'_>, function: &Function) -> TokenStream {
             #private::Failed<S, A, T, E>,
             impl #private::Takes<
                 Form, S, A, X,
-                Output = impl #private::Answers<Mode, Value = T, Error = E, Future = Future>,
+                Output = impl #private::Answers<T, E, Mode, Future = Future>,
             >,
         )
         where
             F: __ResilienceFits<Form, S, A, X, Output = R>,
-            R: #private::Answers<Mode, Value = T, Error = E, Future = Future>,
+            R: #private::Answers<T, E, Mode, Future = Future>,
         {
             (failed, fallback)
         }

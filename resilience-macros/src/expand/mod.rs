@@ -202,6 +202,7 @@ impl<'a> Plan<'a> {
         let outcome = respan(quote!(#private::Outcome), output.span());
         // The value's type is written out: a predicate of another type would decide it otherwise.
         let none = quote!(#private::Rules::<<#output as #outcome>::Value, #error>::new());
+        let none = respan(none, output.span());
         let written = self.stack.layers.iter().flat_map(|layer| &layer.rules);
         let stated = written.fold(none, |rules, (name, path)| {
             let (method, ask) = (ident(name), ident(asked_by(name)));
@@ -210,7 +211,8 @@ impl<'a> Plan<'a> {
             quote!(#private::Rules::#method(#rules, #ask))
         });
         let known = if function.error_is_open {
-            quote!(#private::Rules::facts(#stated, #private::facts!(#error)))
+            let facts = respan(quote!(#private::facts!(#error)), output.span());
+            quote!(#private::Rules::facts(#stated, #facts))
         } else {
             stated
         };

@@ -73,11 +73,13 @@ impl<T: Reusable> Lend<T> for Keep {
     }
 }
 
-/// An argument that may move to another task or thread.
+/// What may move to another task or thread: an argument on the way there, a result on the way back.
 #[diagnostic::on_unimplemented(
-    message = "this argument moves to another task or thread, but `{Self}` is not `Send`",
+    message = "this moves to another task or thread, but `{Self}` is not `Send`",
     label = "not `Send + 'static`",
-    note = "a detached body and a thread pool's body outlive the call: they own their arguments"
+    note = "a detached body and a thread pool's body outlive the call: they own their arguments, \
+            and send their result back",
+    note = "take what other threads may have, such as an `Arc` in the place of an `Rc`"
 )]
 pub trait Movable: Send + 'static {}
 

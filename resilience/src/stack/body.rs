@@ -11,7 +11,7 @@ use std::{
 use tokio::task::JoinHandle;
 
 use super::Pass;
-use crate::{error::CallError, thread_pool_bulkhead::Job};
+use crate::{__private::Movable, error::CallError, thread_pool_bulkhead::Job};
 
 /// A body that [`Protect`](super::Protect) runs once a bulkhead slot is there.
 pub trait Body {
@@ -107,8 +107,8 @@ impl<F, T, E> Unpin for Detached<F, T, E> {}
 impl<F, T, E> Body for Detached<F, T, E>
 where
     F: Future<Output = Result<T, E>> + Send + 'static,
-    T: Send + 'static,
-    E: Send + 'static,
+    T: Movable,
+    E: Movable,
 {
     type Value = T;
     type Error = E;
@@ -150,8 +150,8 @@ impl<F, T, E> Unpin for Blocking<F, T, E> {}
 impl<F, T, E> Body for Blocking<F, T, E>
 where
     F: FnOnce() -> Result<T, E> + Send + 'static,
-    T: Send + 'static,
-    E: Send + 'static,
+    T: Movable,
+    E: Movable,
 {
     type Value = T;
     type Error = E;

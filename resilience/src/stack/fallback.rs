@@ -80,13 +80,13 @@ impl<F, A, T, E, Identity, Form, X, Kind, Mode> Respond<A, T, E, Identity, One<F
     for F
 where
     F: Takes<Form, NoReceiver, (Slot<A>,), X> + Clone,
-    F::Output: Answers<Mode, Value = T, Error = E>,
+    F::Output: Answers<T, E, Mode>,
     X: Handles<Kind, E, Identity>,
     Form: Needs,
 {
     const TAKES_ARGUMENTS: bool = Form::ARGUMENTS;
 
-    type Future = <F::Output as Answers<Mode>>::Future;
+    type Future = <F::Output as Answers<T, E, Mode>>::Future;
 
     fn fits(error: &CallError<E>) -> bool {
         X::fits(error)

@@ -5,6 +5,11 @@ use crate::{
 /// An instance for a [`StackBuilder`](super::StackBuilder), or the name of one in its registry.
 ///
 /// Implemented by the instances and by `&str`; sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is neither a `{I}` nor the name of one",
+    label = "not a `{I}`",
+    note = "write the name, such as `\"payment\"`, or make a `{I}` of settings with its `new`"
+)]
 pub trait IntoInstance<I>: Sealed<I> {
     /// The instance; `registry` is asked for only by a name.
     #[doc(hidden)]

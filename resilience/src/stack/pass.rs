@@ -7,6 +7,7 @@ use super::{
     gate::Gate,
 };
 use crate::{
+    __private::Movable,
     Rules,
     circuit_breaker::Admission,
     context::{self, Due, longest_wait},
@@ -145,8 +146,8 @@ impl<'l> Pass<'l> {
     pub fn protect_detached<F, T, E>(&mut self, body: F) -> Protect<'_, 'l, Detached<F, T, E>>
     where
         F: Future<Output = Result<T, E>> + Send + 'static,
-        T: Send + 'static,
-        E: Send + 'static,
+        T: Movable,
+        E: Movable,
     {
         Protect::new(self, Detached::new(body))
     }
@@ -155,8 +156,8 @@ impl<'l> Pass<'l> {
     pub fn protect_blocking<F, T, E>(&mut self, body: F) -> Protect<'_, 'l, Blocking<F, T, E>>
     where
         F: FnOnce() -> Result<T, E> + Send + 'static,
-        T: Send + 'static,
-        E: Send + 'static,
+        T: Movable,
+        E: Movable,
     {
         Protect::new(self, Blocking::new(body))
     }

@@ -54,6 +54,7 @@ impl<S> Layer<S> for RefusalsToGrpc {
 
 impl<B: Default> Sealed<Response<B>> for RefusalsToGrpc {}
 
+#[diagnostic::do_not_recommend]
 impl<B: Default> Refuse<Response<B>> for RefusalsToGrpc {
     fn response(refusal: &Error) -> Response<B> {
         grpc_response(refusal)

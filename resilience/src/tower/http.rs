@@ -45,6 +45,7 @@ impl<S> Layer<S> for RefusalsToHttp {
 
 impl<B: From<&'static str>> Sealed<Response<B>> for RefusalsToHttp {}
 
+#[diagnostic::do_not_recommend]
 impl<B: From<&'static str>> Refuse<Response<B>> for RefusalsToHttp {
     fn response(refusal: &Error) -> Response<B> {
         http_response(refusal)

@@ -11,6 +11,12 @@ use crate::{CallError, Error, sealed::Sealed};
 
 /// A way to tell a client of a refusal: [`RefusalsToHttp`](super::RefusalsToHttp) or
 /// [`RefusalsToGrpc`](super::RefusalsToGrpc); sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot make a `{T}` of a refusal",
+    label = "the service answers `{T}`",
+    note = "put it around a service that answers `http::Response<B>`: for `RefusalsToHttp` `B` is \
+            `From<&'static str>`, for `RefusalsToGrpc` it is `Default`"
+)]
 pub trait Refuse<T>: Sealed<T> {
     /// The response.
     fn response(refusal: &Error) -> T;

@@ -1,6 +1,11 @@
 use crate::{Rules, sealed::Sealed};
 
 /// How a layer judges what its service answers: [`NoRules`] or [`Rules`]; sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` are not rules for a service that answers `Result<{T}, {E}>`",
+    label = "of another response or error than the service's",
+    note = "write `Rules::<{T}, {E}>::new()`"
+)]
 pub trait ToRules<T, E>: Clone + Sealed<(T, E)> {
     /// The rules for this response and this error.
     fn to_rules(&self) -> Rules<T, E>;
@@ -20,6 +25,7 @@ impl<T, E> ToRules<T, E> for NoRules {
 
 impl<T, E> Sealed<(T, E)> for Rules<T, E> {}
 
+#[diagnostic::do_not_recommend]
 impl<T, E> ToRules<T, E> for Rules<T, E> {
     fn to_rules(&self) -> Rules<T, E> {
         *self

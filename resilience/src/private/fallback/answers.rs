@@ -5,20 +5,15 @@ use std::future::{Future, Pending};
 /// What a fallback returns: the function's `Result`, or a future of it.
 #[diagnostic::on_unimplemented(
     message = "a fallback returns the function's `Result`, sync or async, not `{Self}`",
-    label = "returns something else: `{Self}`"
+    label = "returns something else: `{Self}`",
+    note = "let it return `Result<{T}, {E}>`"
 )]
-pub trait Answers<Mode> {
-    /// `T` of the `Result`.
-    type Value;
-
-    /// `E` of the `Result`.
-    type Error;
-
+pub trait Answers<T, E, Mode> {
     /// The future, if it is one. It has a name, so that it is `Send` when it can be.
-    type Future: Future<Output = Result<Self::Value, Self::Error>>;
+    type Future: Future<Output = Result<T, E>>;
 
     /// Tells results from futures.
-    fn answer(self) -> Answer<Result<Self::Value, Self::Error>, Self::Future>;
+    fn answer(self) -> Answer<Result<T, E>, Self::Future>;
 }
 
 /// A fallback's answer, or the future of it.
@@ -39,9 +34,7 @@ pub struct Immediate;
 pub struct Awaited;
 
 #[diagnostic::do_not_recommend]
-impl<T, E> Answers<Immediate> for Result<T, E> {
-    type Value = T;
-    type Error = E;
+impl<T, E> Answers<T, E, Immediate> for Result<T, E> {
     type Future = Pending<Self>;
 
     fn answer(self) -> Answer<Self, Pending<Self>> {
@@ -50,9 +43,7 @@ impl<T, E> Answers<Immediate> for Result<T, E> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T, E, F: Future<Output = Result<T, E>>> Answers<Awaited> for F {
-    type Value = T;
-    type Error = E;
+impl<T, E, F: Future<Output = Result<T, E>>> Answers<T, E, Awaited> for F {
     type Future = F;
 
     fn answer(self) -> Answer<F::Output, F> {

@@ -21,6 +21,9 @@ pub use self::{
 use super::outcome::{FromRefusal, into_error};
 use crate::CallError;
 
+/// The response of a fallback that returns `R`; without one the call is `N`.
+type Answering<R, T, E, Mode, N> = Response<Result<T, E>, <R as Answers<T, E, Mode>>::Future, N>;
+
 /// A call that failed, with what its fallbacks may take.
 #[derive(Debug)]
 pub struct Failed<S, A, T, E> {
@@ -73,11 +76,11 @@ impl<S, A, T, E> Failed<S, A, T, E> {
         self,
         _identity: Identity,
         fallback: F,
-    ) -> Response<Result<T, E>, <F::Output as Answers<Mode>>::Future, Self>
+    ) -> Answering<F::Output, T, E, Mode, Self>
     where
         F: Takes<Form, S, A, X>,
         X: Handles<Kind, E, Identity>,
-        F::Output: Answers<Mode, Value = T, Error = E>,
+        F::Output: Answers<T, E, Mode>,
     {
         match X::select(self.error) {
             Ok(error) => match fallback.call(self.receiver, self.arguments, error).answer() {
