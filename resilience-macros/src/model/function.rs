@@ -47,8 +47,9 @@ impl Function {
     pub(crate) fn check(item: ItemFn, stack: &Stack, problems: &mut Problems) -> Option<Self> {
         let ItemFn { attrs, vis, sig: mut signature, block, .. } = item;
         if let Some(constness) = &signature.constness {
-            problems
-                .at(constness, "a `const fn` cannot be protected: calls are decided at run time");
+            let message = "a `const fn` cannot be protected, for calls are decided at run time: \
+                           write `async fn`";
+            problems.at(constness, message);
             return None;
         }
         let declared = returns::declared(&signature.output);
@@ -75,7 +76,7 @@ impl Function {
         };
         if let (Some(span), true) = (stack.thread_pool(), form != Form::Blocking) {
             problems.at_span(
-                span,
+                signature.asyncness.map_or(span, |asyncness| asyncness.span),
                 "a thread pool runs sync functions: remove `async`, or use a semaphore bulkhead",
             );
         }
@@ -123,10 +124,8 @@ impl Function {
                     }
                 }
                 syn::FnArg::Typed(written) => {
-                    if matches!(&*written.ty, Type::Reference(_))
-                        && Lifetimes::of(&written.ty).may_borrow()
-                    {
-                        borrowed(written.ty.span(), "take it by value or in an `Arc`");
+                    if Lifetimes::of(&written.ty).may_borrow() {
+                        borrowed(written.ty.span(), "take an owned value or an `Arc`");
                     }
                 }
             }

@@ -1,4 +1,5 @@
 use proc_macro2::Span;
+use quote::ToTokens;
 use resilience_settings::{Pattern, canonical, check_name, nearest};
 use syn::{Expr, ExprLit, ExprPath, Ident, Lit, LitStr, Path};
 
@@ -81,7 +82,7 @@ fn special(pattern: Pattern, key: &Ident) -> Option<Special> {
 impl Layer {
     /// Checks one attribute; what is wrong goes to `problems`, the rest is kept.
     pub(crate) fn check(written: Written, problems: &mut Problems) -> Self {
-        let args = Args::read(written.args, problems).0;
+        let Args { named: args, bare } = Args::read(written.args, problems);
         let mut layer = Self {
             pattern: written.pattern,
             span: written.span,
@@ -96,6 +97,15 @@ impl Layer {
             deadline: false,
             krate: None,
         };
+        for text in &bare {
+            let text = text.to_token_stream();
+            let remedy = if args.iter().any(|arg| arg.key == "name") {
+                format!("`name` is written too: remove {text}")
+            } else {
+                format!("write `name = {text}`")
+            };
+            problems.at(&text, format!("expected `key = value`; {remedy}"));
+        }
         // Which keys there are depends on the kind of bulkhead.
         for arg in args.iter().filter(|arg| arg.key == "type") {
             if let Some(Special::Type) = special(layer.pattern, &arg.key) {
@@ -105,7 +115,7 @@ impl Layer {
         let mut seen: Vec<&Ident> = Vec::new();
         for arg in &args {
             if seen.contains(&&arg.key) {
-                problems.at(&arg.key, format!("`{}` is written twice", arg.key));
+                problems.at(&arg.key, format!("`{}` is written twice: keep one of them", arg.key));
                 continue;
             }
             seen.push(&arg.key);
@@ -310,6 +320,11 @@ fn as_path(expr: &Expr, key: &Ident) -> syn::Result<ExprPath> {
         Expr::Closure(closure) => {
             let message = format!("`{key}` is the path of a function; give this one a name");
             Err(syn::Error::new_spanned(closure, message))
+        }
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) if text.parse::<ExprPath>().is_ok() => {
+            let path = text.value();
+            let message = format!("`{key}` is the path of a function: write `{key} = {path}`");
+            Err(syn::Error::new_spanned(text, message))
         }
         other => Err(syn::Error::new_spanned(other, format!("`{key}` is the path of a function"))),
     }

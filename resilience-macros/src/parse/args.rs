@@ -8,7 +8,12 @@ use syn::{
 use crate::problems::Problems;
 
 /// The arguments of one attribute, in the order written.
-pub(crate) struct Args(pub(crate) Vec<Arg>);
+#[derive(Default)]
+pub(crate) struct Args {
+    pub(crate) named: Vec<Arg>,
+    /// Texts without a key, which can only be meant as names.
+    pub(crate) bare: Vec<LitStr>,
+}
 
 /// `key = value`, or a `key` alone.
 pub(crate) struct Arg {
@@ -25,13 +30,17 @@ impl Args {
     /// Reads the arguments; one that cannot be read does not hide the ones after it.
     pub(crate) fn read(tokens: TokenStream, problems: &mut Problems) -> Self {
         let parser = |input: ParseStream<'_>| {
-            let mut args = Vec::new();
+            let mut args = Self::default();
             while !input.is_empty() {
-                match input.parse() {
-                    Ok(arg) => args.push(arg),
-                    Err(error) => {
-                        problems.push(error);
-                        skip_to_comma(input)?;
+                if input.peek(LitStr) {
+                    args.bare.push(input.parse()?);
+                } else {
+                    match input.parse() {
+                        Ok(arg) => args.named.push(arg),
+                        Err(error) => {
+                            problems.push(error);
+                            skip_to_comma(input)?;
+                        }
                     }
                 }
                 if !input.is_empty()
@@ -45,16 +54,12 @@ impl Args {
             Ok(args)
         };
         let args = syn::parse::Parser::parse2(parser, tokens);
-        Self(problems.take(args).unwrap_or_default())
+        problems.take(args).unwrap_or_default()
     }
 }
 
 impl Parse for Arg {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        if let Ok(name) = input.fork().parse::<LitStr>() {
-            let remedy = format!("expected `key = value`; write `name = {:?}`", name.value());
-            return Err(input.error(remedy));
-        }
         // `type` and `crate` are keywords.
         let key = input.call(Ident::parse_any)?;
         let has_value = input.parse::<Option<Token![=]>>()?.is_some();

@@ -1,6 +1,10 @@
 use proc_macro2::{Span, TokenStream};
+use quote::ToTokens;
 use resilience_settings::Pattern;
-use syn::{Attribute, Meta, Token, parse::Parser, punctuated::Punctuated, spanned::Spanned};
+use syn::{
+    Attribute, Expr, ExprLit, Lit, Meta, Token, parse::Parser, punctuated::Punctuated,
+    spanned::Spanned,
+};
 
 /// One of our attributes as it stands above a function.
 pub(crate) struct Written {
@@ -16,10 +20,16 @@ impl Written {
         let args = match &attribute.meta {
             Meta::Path(_) => Ok(TokenStream::new()),
             Meta::List(list) => Ok(list.tokens.clone()),
-            Meta::NameValue(pair) => Err(syn::Error::new_spanned(
-                pair,
-                format!("write `#[{}(key = value)]`", pattern.attribute()),
-            )),
+            Meta::NameValue(pair) => {
+                let value = match &pair.value {
+                    Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => {
+                        format!("name = {}", text.to_token_stream())
+                    }
+                    _ => "key = value".to_owned(),
+                };
+                let message = format!("write `#[{}({value})]`", pattern.attribute());
+                Err(syn::Error::new_spanned(pair, message))
+            }
         };
         let span = attribute.path().span();
         Some(args.map(|args| Self { pattern, span, args }))
