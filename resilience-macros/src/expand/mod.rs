@@ -20,7 +20,7 @@ use syn::{
     ExprPath, FnArg, Ident, Meta, Signature, parse_quote, parse_quote_spanned, spanned::Spanned,
 };
 
-use crate::model::{Form, Function, Passing, Stack};
+use crate::model::{Entry, Form, Function, Passing, Stack};
 use lints::lints;
 use locals::Locals;
 use span::respan;
@@ -35,6 +35,12 @@ pub(crate) fn function(mut function: Function, stack: &Stack) -> TokenStream {
     let block = match function.form {
         Form::Async | Form::Blocking => quote!({ #composed }),
         Form::Opaque => quote!({ async move { #composed } }),
+        Form::Entry => {
+            let around = function.entry.iter().map(|Entry { future, rest }| {
+                quote!({ let #future = async move { #composed }; #(#rest)* })
+            });
+            quote!(#(#around)*)
+        }
         Form::Boxed => quote!({ ::std::boxed::Box::pin(async move { #composed }) }),
     };
 

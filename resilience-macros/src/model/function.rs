@@ -2,7 +2,7 @@ use proc_macro2::Span;
 use syn::{Attribute, ItemFn, Signature, Type, Visibility, spanned::Spanned};
 
 use super::{
-    Argument, Passing, Receiver, Stack, arguments,
+    Argument, Entry, Passing, Receiver, Stack, arguments,
     body::{self, Body},
     lending, returns,
 };
@@ -19,6 +19,8 @@ pub(crate) enum Form {
     Boxed,
     /// A sync `fn` for a thread pool, which becomes an `async fn`
     Blocking,
+    /// A sync `fn` that waits for its async block, what `#[tokio::main]` makes of an `async fn`
+    Entry,
 }
 
 /// A function that can be composed.
@@ -30,6 +32,8 @@ pub(crate) struct Function {
     pub(crate) receiver: Option<Receiver>,
     pub(crate) arguments: Vec<Argument>,
     pub(crate) body: Body,
+    /// What stands around the body of an entry point.
+    pub(crate) entry: Option<Entry>,
     /// The `Result`, as it can be written inside the function.
     pub(crate) output: Type,
     /// A `Result` with the same error and a value that has a name.
@@ -53,6 +57,7 @@ impl Function {
             return None;
         }
         let declared = returns::declared(&signature.output);
+        let mut entry = None;
         let (form, output, body) = if signature.asyncness.is_some() {
             (Form::Async, declared, Body::Statements(block.stmts))
         } else if stack.thread_pool().is_some() {
@@ -69,8 +74,12 @@ impl Function {
                     (Form::Boxed, returns::projected(&declared), Body::of_future(*block))
                 }
                 None => {
-                    problems.at_span(signature.fn_token.span, sync_remedy(stack));
-                    return None;
+                    let Some((statements, around)) = Entry::split(&block) else {
+                        problems.at_span(signature.fn_token.span, sync_remedy(stack));
+                        return None;
+                    };
+                    entry = Some(around);
+                    (Form::Entry, declared, Body::Statements(statements))
                 }
             }
         };
@@ -97,6 +106,7 @@ impl Function {
             receiver,
             arguments,
             body,
+            entry,
             lends_out: lending::lends_out(&signature, &output),
             error_is_open: !returns::error(&output)
                 .is_some_and(|error| Lifetimes::of(error).is_borrowed_object()),

@@ -3,6 +3,7 @@
 
 mod arguments;
 mod body;
+mod entry;
 mod function;
 mod layer;
 mod lending;
@@ -12,6 +13,7 @@ mod value;
 
 pub(crate) use arguments::{Argument, Passing, Receiver};
 pub(crate) use body::Body;
+pub(crate) use entry::Entry;
 pub(crate) use function::{Form, Function};
 pub(crate) use layer::Layer;
 pub(crate) use stack::Stack;
