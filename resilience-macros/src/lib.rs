@@ -26,6 +26,7 @@ use resilience_settings::Pattern;
 /// | `ignore = path` | `fn(&E) -> bool`: errors that end the retry at once |
 /// | `retry_result = path` | `fn(&T) -> bool`: results that are worth another attempt |
 /// | `retry_after = path` | `fn(&E) -> Option<Duration>`: how long the error asks to wait |
+/// | `mut_ok` | a `&mut` argument may be half changed when another attempt starts: no warning |
 /// | `budget = "…"` | what retries are taken from; to be declared in a configuration that is loaded |
 /// | `deadline` | calls further down learn when the time is over, see `resilience::deadline` |
 /// | `base_config = "…"` | the shared configuration to start from |

@@ -763,7 +763,7 @@ async fn a_thread_pools_function_runs_on_another_thread_and_is_retried() {
 struct Service(Vec<u32>);
 
 impl Service {
-    #[retry(name = "exclusive", wait_duration = "0ms", fallback = Self::what_was_noted)]
+    #[retry(name = "exclusive", mut_ok, wait_duration = "0ms", fallback = Self::what_was_noted)]
     async fn note(&mut self, value: u32) -> Outcome {
         self.0.push(value);
         Err(Failure::Down)

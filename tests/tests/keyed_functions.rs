@@ -187,7 +187,7 @@ struct Shard {
 
 #[async_trait]
 impl Gateway for Shard {
-    #[retry(name = "region", key = self.region)]
+    #[retry(name = "region", key = self.region, mut_ok)]
     #[bulkhead(name = "sharded", key = shard)]
     async fn send(&mut self, shard: u32) -> Outcome {
         self.region.push('!');

@@ -1,6 +1,5 @@
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{ExprPath, spanned::Spanned};
 
 use super::{Locals, Plan, lints, respan};
 use crate::model::{Function, Passing};
@@ -13,8 +12,6 @@ pub(super) fn conclusion(plan: &Plan<'_>, function: &Function) -> TokenStream {
     if fallbacks.is_empty() {
         return respan(quote!(#private::conclude(#result)), function.error_span);
     }
-    let warnings = plan.stack.unused_fallbacks();
-    let warnings = warnings.iter().map(|(path, warning)| unused(path, warning));
     let (receiver, arguments) = offered(plan, function);
     let hygienic = Span::mixed_site();
     let unhandled = respan(quote!(#private::Failed::unhandled(#failed)), function.error_span);
@@ -55,7 +52,6 @@ pub(super) fn conclusion(plan: &Plan<'_>, function: &Function) -> TokenStream {
     });
     let (output, lints) = (&function.output, lints());
     quote_spanned! {hygienic=>
-        #(#warnings)*
         // Moved as a whole: a result that is only taken apart would be kept while a fallback runs.
         let #failed = match ::core::convert::identity(#result) {
             ::core::result::Result::Ok(__resilience_value) => {
@@ -97,18 +93,4 @@ fn offered(plan: &Plan<'_>, function: &Function) -> (TokenStream, TokenStream) {
         }
     });
     (this, quote!((#(#arguments,)*)))
-}
-
-/// Warns about a fallback that is not wired in. A macro has no warnings of its own on a stable
-/// compiler, but the use of something deprecated is one.
-fn unused(path: &ExprPath, warning: &str) -> TokenStream {
-    let constant = Ident::new("__RESILIENCE_UNUSED_FALLBACK", Span::mixed_site());
-    let used = Ident::new("__RESILIENCE_UNUSED_FALLBACK", path.span());
-    quote! {
-        const _: () = {
-            #[deprecated(note = #warning)]
-            const #constant: () = ();
-            #used
-        };
-    }
 }

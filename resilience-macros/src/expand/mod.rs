@@ -13,6 +13,7 @@ mod locals;
 mod site;
 mod span;
 mod spell;
+mod warnings;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -149,6 +150,7 @@ impl<'a> Plan<'a> {
         let Locals { pass, rules, outcome, result, last, .. } = locals;
         let enter = keys::enter(self, function);
         let siblings = uses(&self.stack.siblings);
+        let warnings = warnings::warnings(self, function);
         let site = site::site(self, function);
         let check_fallbacks = fit::check(self, function);
         let define_rules = self.rules(function);
@@ -189,6 +191,7 @@ impl<'a> Plan<'a> {
         };
         quote! {
             #siblings
+            #warnings
             #site
             #check_fallbacks
             #define_rules

@@ -27,6 +27,8 @@ pub(crate) struct Layer {
     pub(crate) detach: Option<Span>,
     /// Whether calls further down learn when this one's time is over.
     pub(crate) deadline: bool,
+    /// Whether a retry may find an argument as a failed attempt left it.
+    pub(crate) mut_ok: bool,
     pub(crate) krate: Option<Path>,
 }
 
@@ -41,6 +43,7 @@ enum Special {
     Permits,
     Detach,
     Deadline,
+    MutOk,
     Type,
     Rule(&'static str),
 }
@@ -61,6 +64,7 @@ fn own(pattern: Pattern) -> &'static [(&'static str, Special)] {
             ("retry_result", Special::Rule("retry_result")),
             ("retry_after", Special::Rule("retry_after")),
             ("deadline", Special::Deadline),
+            ("mut_ok", Special::MutOk),
         ],
         Pattern::CircuitBreaker => &[
             ("record", Special::Rule("record")),
@@ -95,6 +99,7 @@ impl Layer {
             permits: 1,
             detach: None,
             deadline: false,
+            mut_ok: false,
             krate: None,
         };
         for text in &bare {
@@ -139,6 +144,10 @@ impl Layer {
             Special::Deadline => {
                 flag(arg, self.time_of_deadline())?;
                 self.deadline = true;
+            }
+            Special::MutOk => {
+                flag(arg, "")?;
+                self.mut_ok = true;
             }
             Special::Rule(method) => self.rules.push((method, path(arg)?)),
             // Read before everything else.

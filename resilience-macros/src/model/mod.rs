@@ -2,6 +2,7 @@
 //! here, and `expand` cannot fail.
 
 mod arguments;
+mod blocking;
 mod body;
 mod entry;
 mod function;
@@ -12,6 +13,7 @@ mod stack;
 mod value;
 
 pub(crate) use arguments::{Argument, Passing, Receiver};
+pub(crate) use blocking::calls as blocking_calls;
 pub(crate) use body::Body;
 pub(crate) use entry::Entry;
 pub(crate) use function::{Form, Function};

@@ -65,6 +65,16 @@ impl Stack {
         self.layer(Pattern::Retry).is_some()
     }
 
+    /// Whether attempts may find what an earlier one has changed.
+    pub(crate) fn mut_ok(&self) -> bool {
+        self.layer(Pattern::Retry).is_some_and(|layer| layer.mut_ok)
+    }
+
+    /// Whether there is a time limiter.
+    pub(crate) fn limits_time(&self) -> bool {
+        self.layer(Pattern::TimeLimiter).is_some()
+    }
+
     /// Where the body is sent to a thread pool, if it is.
     pub(crate) fn thread_pool(&self) -> Option<Span> {
         self.layer(Pattern::ThreadPoolBulkhead).map(|layer| layer.span)
@@ -100,16 +110,16 @@ impl Stack {
     pub(crate) fn unused_fallbacks(&self) -> Vec<(&ExprPath, String)> {
         let mut carriers = self.with_fallbacks();
         let Some(outermost) = carriers.next() else { return Vec::new() };
-        let wired = shown(&outermost.fallbacks[0]);
+        let wired = outermost.fallbacks.iter().map(shown).collect::<Vec<_>>().join(", ");
         let mut warnings = Vec::new();
         for layer in carriers {
             for path in &layer.fallbacks {
+                let (path_shown, winner) = (shown(path), outermost.pattern.attribute());
                 let warning = format!(
-                    "the fallback `{}` of `{}` is never called: one fallback runs outside of the \
-                     whole stack, and `{wired}` of `{}` is further out",
-                    shown(path),
+                    "the fallback `{path_shown}` of `{}` is never called: one fallback runs outside \
+                     of the whole stack, and `{wired}` of `{winner}` is further out; remove it, or \
+                     write `fallback = [{path_shown}, {wired}]` in `#[{winner}]`",
                     layer.pattern.attribute(),
-                    outermost.pattern.attribute(),
                 );
                 warnings.push((path, warning));
             }

@@ -90,7 +90,7 @@ impl Service {
         Ok(self.0 + add)
     }
 
-    #[retry(fallback = Self::later)]
+    #[retry(mut_ok, fallback = Self::later)]
     async fn exclusive(&mut self, add: u32) -> Outcome<u32> {
         self.0 += add;
         let this = self;
@@ -127,7 +127,7 @@ impl Gateway for Service {
         Ok(text.len())
     }
 
-    #[retry]
+    #[retry(mut_ok)]
     async fn exclusive(&mut self, add: u32) -> Outcome<u32> {
         self.0 += add;
         Ok(self.0)

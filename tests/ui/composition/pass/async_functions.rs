@@ -74,7 +74,7 @@ async fn opaque_value() -> Result<impl Debug, Failure> {
     Ok(7)
 }
 
-#[retry]
+#[retry(mut_ok)]
 async fn exclusive(
     list: &mut Vec<u32>,
     Wrap(x): Wrap,
@@ -170,7 +170,7 @@ impl Service {
         Ok(self.calls + add)
     }
 
-    #[retry]
+    #[retry(mut_ok)]
     async fn exclusive(&mut self, add: u32) -> Outcome<u32> {
         let _shown = format!("{self:?}");
         self.calls += add;
@@ -180,7 +180,7 @@ impl Service {
         Ok(this.calls)
     }
 
-    #[retry]
+    #[retry(mut_ok)]
     async fn exclusive_moved_on(&mut self, add: u32) -> Outcome<u32> {
         let this = &mut *self;
         let add = move || this.calls += add;

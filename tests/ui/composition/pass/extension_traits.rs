@@ -61,6 +61,7 @@ macro_rules! functions {
 
             impl Service {
                 #[resilience::retry(
+                            mut_ok,
                             retry_if = is_refused,
                             ignore = is_refused,
                             retry_result = is_zero,

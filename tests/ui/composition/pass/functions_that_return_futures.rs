@@ -57,7 +57,7 @@ impl Service {
         async move { Ok(self.0) }
     }
 
-    #[retry]
+    #[retry(mut_ok)]
     fn exclusive(&mut self, add: u32) -> impl Future<Output = Result<u32, Error>> + Send {
         async move {
             self.0 += add;
@@ -94,7 +94,7 @@ impl Gateway for Service {
         Ok(text.len())
     }
 
-    #[retry]
+    #[retry(mut_ok)]
     async fn exclusive(&mut self, (a, b): (u32, u32)) -> Result<u32, Error> {
         self.0 += a;
         touch(self);

@@ -16,7 +16,7 @@ async fn once(
     Ok(y + a)
 }
 
-#[retry(fallback = later)]
+#[retry(mut_ok, fallback = later)]
 async fn kept(
     #[allow(unused)] x: u8,
     #[allow(unused_mut)] mut y: u8,

@@ -39,7 +39,7 @@ async fn arguments(n: String, by_ref: &str) -> R {
 async fn with_arguments(n: String, by_ref: &str, e: Mine) -> R {
     Ok(u32::try_from(n.len() + by_ref.len() + e.0.len()).unwrap_or(0))
 }
-#[retry(fallback = [on_open, on_timeout, on_full, on_mine])]
+#[retry(mut_ok, fallback = [on_open, on_timeout, on_full, on_mine])]
 async fn list(fail: String, list: &mut Vec<u8>) -> R {
     list.push(0);
     Err(Mine(fail))
@@ -67,7 +67,7 @@ impl S {
     async fn later(&self, n: u32, e: Mine) -> R {
         Ok(self.0 + n + e.0.parse::<u32>().unwrap_or(0))
     }
-    #[retry(fallback = S::mut_later)]
+    #[retry(mut_ok, fallback = S::mut_later)]
     async fn pay_mut(&mut self) -> R {
         self.0 += 1;
         Err(Mine(String::new()))
