@@ -1,3 +1,6 @@
+// wrong: fn
+// instead: #[bulkhead(type = "thread_pool")]
+
 use resilience::{Error, bulkhead};
 
 #[bulkhead(name = "payment")]

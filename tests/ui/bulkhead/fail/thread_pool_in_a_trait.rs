@@ -1,3 +1,6 @@
+// wrong: Result<usize, Error>
+// instead: expected signature `fn(String) -> Result<usize, resilience::Error>`
+
 use resilience::{Error, bulkhead};
 
 trait Render {

@@ -1,3 +1,6 @@
+// wrong: #[guard]
+// instead: write it as `#[circuit_breaker]`
+
 use resilience::{Error, circuit_breaker as guard, retry};
 
 #[retry]

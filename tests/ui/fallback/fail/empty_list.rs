@@ -1,3 +1,6 @@
+// wrong: []
+// instead: name at least one fallback
+
 use resilience::{Error, retry};
 
 #[retry(fallback = [])]

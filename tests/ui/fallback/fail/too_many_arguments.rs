@@ -1,3 +1,6 @@
+// wrong: later
+// instead: only the error is left for a fallback
+
 #![allow(clippy::too_many_arguments)]
 
 use resilience::{Error, retry};

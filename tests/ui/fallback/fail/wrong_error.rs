@@ -1,3 +1,6 @@
+// wrong: later
+// instead: `CallError<resilience::Error>` everything
+
 use resilience::{Error, retry};
 
 #[retry(fallback = later)]

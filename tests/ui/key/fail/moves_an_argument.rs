@@ -1,3 +1,6 @@
+// wrong: order
+// instead: consider cloning the value
+
 use resilience::{Error, retry};
 
 fn shown(order: String) -> usize {

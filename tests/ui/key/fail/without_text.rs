@@ -1,3 +1,6 @@
+// wrong: shard
+// instead: `key = format_args!("{}/{}", tenant, user)`
+
 use resilience::{Error, circuit_breaker};
 
 struct Shard;
@@ -8,7 +11,4 @@ async fn read(shard: Shard) -> Result<u32, Error> {
     Ok(1)
 }
 
-fn main() {
-    let breaker = resilience::global().circuit_breaker("shard");
-    let _ = breaker.keyed(&Shard);
-}
+fn main() {}

@@ -1,3 +1,6 @@
+// wrong: const
+// instead: write `async fn`
+
 use resilience::{Error, retry};
 
 #[retry]

@@ -1,3 +1,6 @@
+// wrong: ""
+// instead: leave `name` out to use the function's name
+
 use resilience::{Error, retry};
 
 #[retry(name = "")]

@@ -1,3 +1,6 @@
+// wrong: fn
+// instead: make it `async`
+
 use resilience::{Error, time_limiter};
 
 #[time_limiter(name = "payment")]

@@ -1,8 +1,0 @@
-use resilience::{Error, retry};
-
-#[retry(fallback = nowhere)]
-async fn pay() -> Result<u32, Error> {
-    Ok(1)
-}
-
-fn main() {}

@@ -1,0 +1,19 @@
+// wrong: Self
+// instead: `fn later(&self, amount: u32, error: CallError<Error>) -> Result<u32, Error>` would fit
+
+use resilience::{CallError, Error, retry};
+
+struct Service;
+
+impl Service {
+    #[retry(fallback = Self::later)]
+    async fn pay(&self, amount: u32) -> Result<u32, Error> {
+        Ok(amount)
+    }
+
+    async fn later(&self, amount: u64, _: CallError<Error>) -> Result<u32, Error> {
+        Ok(amount as u32)
+    }
+}
+
+fn main() {}

@@ -1,8 +1,0 @@
-use resilience::{Error, time_limiter};
-
-#[time_limiter(key = shard_id)]
-async fn read(shard: u32) -> Result<u32, Error> {
-    Ok(shard)
-}
-
-fn main() {}

@@ -1,0 +1,11 @@
+// wrong: 3
+// instead: a name of 1 to 200 characters, as a string
+
+use resilience::{Error, retry};
+
+#[retry(budget = 3)]
+async fn pay() -> Result<u32, Error> {
+    Ok(1)
+}
+
+fn main() {}

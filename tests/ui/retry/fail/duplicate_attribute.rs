@@ -1,9 +1,0 @@
-use resilience::{Error, retry};
-
-#[retry(name = "a")]
-#[retry(name = "b")]
-async fn pay() -> Result<u32, Error> {
-    Ok(1)
-}
-
-fn main() {}

@@ -1,8 +1,0 @@
-use resilience::{Error, retry};
-
-#[retry(max_attempts = 3, name = "a", max_attempts = 4)]
-async fn pay() -> Result<u32, Error> {
-    Ok(1)
-}
-
-fn main() {}

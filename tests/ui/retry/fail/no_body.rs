@@ -1,8 +1,0 @@
-use resilience::{Error, retry};
-
-trait Gateway {
-    #[retry]
-    async fn pay(&self) -> Result<u32, Error>;
-}
-
-fn main() {}

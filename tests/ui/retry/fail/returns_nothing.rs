@@ -1,0 +1,9 @@
+// wrong: pay
+// instead: returns `Result<T, E>` with `E: From<resilience::Error>`
+
+use resilience::retry;
+
+#[retry]
+async fn pay() {}
+
+fn main() {}

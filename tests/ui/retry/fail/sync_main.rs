@@ -1,0 +1,9 @@
+// wrong: fn
+// instead: make it `async`
+
+use resilience::{Error, retry};
+
+#[retry]
+fn main() -> Result<(), Error> {
+    Ok(())
+}
