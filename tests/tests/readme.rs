@@ -6,6 +6,7 @@ use resilience_settings::{Default, Key, Pattern, schema};
 
 const README: &str = include_str!("../../README.md");
 const ATTRIBUTES: &str = include_str!("../../docs/attributes.md");
+const OBSERVABILITY: &str = include_str!("../../docs/observability.md");
 const RESILIENCE4J: &str = include_str!("../../docs/resilience4j.md");
 const SETTINGS: &str = include_str!("../../docs/settings.md");
 
@@ -30,7 +31,7 @@ fn the_settings_list_every_key_with_its_default_and_meaning() {
 #[test]
 fn no_example_in_rust_hides_a_line() {
     let examples: Vec<_> =
-        [README, ATTRIBUTES].iter().flat_map(|text| blocks(text, "rust")).collect();
+        [README, ATTRIBUTES, OBSERVABILITY].iter().flat_map(|text| blocks(text, "rust")).collect();
     assert!(!examples.is_empty());
     for example in examples {
         for line in example.lines().map(str::trim_start) {
@@ -58,7 +59,7 @@ fn blocks<'t>(text: &'t str, language: &str) -> Vec<&'t str> {
     let fenced = text.split("\n```").skip(1).step_by(2);
     fenced
         .filter_map(|block| block.split_once('\n'))
-        .filter(|(fence, _)| *fence == language)
+        .filter(|(fence, _)| fence.split(',').next() == Some(language))
         .map(|(_, code)| code)
         .collect()
 }

@@ -431,3 +431,22 @@ async fn a_subscriber_that_panics_changes_no_call() {
     assert_eq!(stack.call(|| async { Ok::<_, ()>(7) }).await, Ok(7));
     assert_eq!(registry.bulkhead("all").available_concurrent_calls(), 2);
 }
+
+#[test]
+fn a_subscriber_that_panics_changes_nothing_of_what_a_registry_does() {
+    use tracing_subscriber::layer::SubscriberExt;
+    let registry = registry();
+    let _guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(Panics));
+    registry.set_enabled(resilience::config::Pattern::Bulkhead, false);
+    assert!(!registry.bulkhead("all").is_enabled());
+    registry.clear_enabled(resilience::config::Pattern::Bulkhead);
+    registry.set_enabled(resilience::config::Pattern::Bulkhead, true);
+    let config = Config::builder().env(false).set("retry.instances.all.max_attempts", "7").load();
+    let changed = registry.reload(config.unwrap()).unwrap();
+    assert!(!changed.changes.is_empty());
+    assert_eq!(registry.retry("all").config().max_attempts(), 7);
+    let one_key = BulkheadConfig::builder().max_keys(1).build().unwrap();
+    let shards = Bulkhead::new("shard", one_key);
+    let _held = shards.keyed("a").try_acquire().unwrap();
+    assert_eq!(shards.keyed("b").key(), None, "the one that further keys share");
+}

@@ -41,6 +41,7 @@ pub(super) fn effects(name: &str, effects: &Effects) {
 /// Warns of a breaker that cannot open because of a list that its errors can never be on.
 pub(super) fn unnamed(name: &str) {
     tracing::warn!(
+        target: "resilience",
         circuit_breaker = name,
         "an error without kinds counts as a success, because `record_errors` is set and cannot name \
          it; derive `ErrorKind` for the error type or write `record = path` at the attribute"

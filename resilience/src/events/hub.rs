@@ -165,9 +165,10 @@ impl<E: Event> Events<E> {
         EventStream::of(self)
     }
 
-    /// The last events, oldest first.
+    /// The last events, oldest first. Where calls fill the room, up to half of it is kept for state
+    /// changes and the like.
     pub fn recent(&self) -> Vec<RecentEvent> {
-        let kept: Vec<E> = self.shared.state.lock().recent.iter().cloned().collect();
+        let kept = self.shared.state.lock().recent.all();
         kept.iter().map(RecentEvent::of).collect()
     }
 

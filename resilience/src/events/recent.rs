@@ -1,5 +1,5 @@
 use std::{
-    collections::{VecDeque, vec_deque},
+    collections::VecDeque,
     time::{Duration, SystemTime},
 };
 
@@ -62,42 +62,58 @@ impl RecentEvent {
 
 /// The last events. They are kept as they are and put into words for who asks: most are pushed out
 /// unread.
+///
+/// What comes with calls would soon push out a change of state. So it gives way first, unless changes
+/// have more than half of the room.
 pub(super) struct Ring<E> {
     capacity: usize,
-    events: VecDeque<E>,
+    /// By the number of each event, which tells their order.
+    with_calls: VecDeque<(u64, E)>,
+    changes: VecDeque<(u64, E)>,
+    pushed: u64,
 }
 
-impl<E: Clone> Ring<E> {
+impl<E: Event> Ring<E> {
     pub(super) fn new(capacity: usize) -> Self {
-        Self { capacity, events: VecDeque::new() }
+        Self { capacity, with_calls: VecDeque::new(), changes: VecDeque::new(), pushed: 0 }
     }
 
     pub(super) fn push(&mut self, event: E) {
-        if self.events.len() >= self.capacity {
-            self.events.pop_front();
-        }
-        self.events.push_back(event);
+        self.pushed += 1;
+        let kept = if event.comes_with_calls() { &mut self.with_calls } else { &mut self.changes };
+        kept.push_back((self.pushed, event));
+        self.make_room();
     }
 
     pub(super) fn set_capacity(&mut self, capacity: usize) {
-        let surplus = self.events.len().saturating_sub(capacity);
-        self.events.drain(..surplus);
         self.capacity = capacity;
+        self.make_room();
+    }
+
+    fn make_room(&mut self) {
+        while self.len() > self.capacity {
+            let crowd_out = self.changes.len() > self.capacity.div_ceil(2);
+            if crowd_out || self.with_calls.pop_front().is_none() {
+                self.changes.pop_front();
+            }
+        }
     }
 
     pub(super) fn clear(&mut self) {
-        self.events = VecDeque::new();
+        *self = Self::new(self.capacity);
+    }
+
+    /// Oldest first.
+    pub(super) fn all(&self) -> Vec<E> {
+        let mut all: Vec<_> = self.with_calls.iter().chain(&self.changes).collect();
+        all.sort_unstable_by_key(|(number, _)| number);
+        all.into_iter().map(|(_, event)| event.clone()).collect()
     }
 }
 
 impl<E> Ring<E> {
     pub(super) fn len(&self) -> usize {
-        self.events.len()
-    }
-
-    /// Oldest first.
-    pub(super) fn iter(&self) -> vec_deque::Iter<'_, E> {
-        self.events.iter()
+        self.with_calls.len() + self.changes.len()
     }
 }
 
@@ -115,7 +131,7 @@ mod tests {
     use super::{super::tick::Tick, *};
 
     fn kept(ring: &Ring<Tick>) -> Vec<u64> {
-        ring.iter().map(|tick| tick.0).collect()
+        ring.all().into_iter().map(|tick| tick.0).collect()
     }
 
     #[test]
@@ -123,6 +139,25 @@ mod tests {
         let mut ring = Ring::new(2);
         (1..=3).for_each(|n| ring.push(Tick(n)));
         assert_eq!(kept(&ring), [2, 3]);
+    }
+
+    #[test]
+    fn calls_do_not_push_out_a_change_and_changes_take_at_most_half_from_calls() {
+        let mut ring = Ring::new(4);
+        ring.push(Tick(0)); // a change
+        (1..=9).for_each(|n| ring.push(Tick(n)));
+        assert_eq!(kept(&ring), [0, 7, 8, 9]);
+        (0..3).for_each(|_| ring.push(Tick(0)));
+        assert_eq!(kept(&ring), [8, 9, 0, 0]);
+    }
+
+    #[test]
+    fn changes_alone_have_all_the_room() {
+        let mut ring = Ring::new(3);
+        (0..5).for_each(|_| ring.push(Tick(0)));
+        assert_eq!(kept(&ring).len(), 3);
+        ring.push(Tick(1));
+        assert_eq!(kept(&ring), [0, 0, 1]);
     }
 
     #[test]

@@ -8,6 +8,8 @@ use super::{
     shard::{Shard, Slot, Swept},
     text::KeyText,
 };
+#[cfg(feature = "tracing")]
+use crate::harmless::harmless;
 use crate::{
     clock::saturating_nanos,
     counter::Counter,
@@ -379,14 +381,17 @@ fn drop_after<V, R, L>(value: V, result: R, lock: L) -> R {
 /// Warns once, when the instance is made that keys share from then on.
 #[cfg(feature = "tracing")]
 fn tell_of_overflow<T: Member>(parent: &T, config: &T::Config) {
-    tracing::warn!(
-        target: "resilience",
-        "{} '{}' has as many keys as `max_keys` = {} allows, and none was found that is idle: further \
-         keys share one instance; raise `max_keys`, lower `key_idle_timeout`, or use fewer keys",
-        T::PATTERN,
-        parent.name(),
-        max_keys::<T>(config),
-    );
+    harmless(|| {
+        tracing::warn!(
+            target: "resilience",
+            "{} '{}' has as many keys as `max_keys` = {} allows, and none was found that is idle: \
+             further keys share one instance; raise `max_keys`, lower `key_idle_timeout`, or use fewer \
+             keys",
+            T::PATTERN,
+            parent.name(),
+            max_keys::<T>(config),
+        );
+    });
 }
 
 fn max_keys<T: Member>(config: &T::Config) -> u64 {

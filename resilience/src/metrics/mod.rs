@@ -19,8 +19,9 @@
 //!   that of all calls. Its gauges, such as the state, are those of the instance without a key. A listed
 //!   key has series from its first instance on, and gauges while it has one.
 //!
-//! A key that is listed while it is in use starts at 0: what it has counted before stays with the
-//! others. So no counter ever falls, whatever is evicted or reloaded.
+//! A key that is listed while it is in use starts at 0, and when it is listed again: what it has counted
+//! before stays with the others. So the sum over a name never falls, and as long as the list is the same
+//! no counter does, whatever is evicted or reloaded.
 //!
 //! # What goes away
 //!

@@ -1,9 +1,6 @@
 //! A task that hands the metrics over again and again.
 
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    time::Duration,
-};
+use std::time::Duration;
 
 use tokio::{
     task::JoinHandle,
@@ -11,7 +8,7 @@ use tokio::{
 };
 
 use super::publish::publish;
-use crate::{Resilience, registry::WeakResilience};
+use crate::{Resilience, harmless::harmless, registry::WeakResilience};
 
 /// How often [`publish_every`] is meant to publish: every five seconds.
 pub const DEFAULT_PERIOD: Duration = Duration::from_secs(5);
@@ -62,26 +59,33 @@ pub fn publish_every(registry: &Resilience, period: Duration) -> Publisher {
         let mut has_panicked = false;
         loop {
             ticks.tick().await;
-            let Some(outcome) = round(&registry) else { return };
-            if outcome.is_err() && !has_panicked {
+            let Some(published) = round(&registry) else { return };
+            if !published && !has_panicked {
                 has_panicked = true;
                 #[cfg(feature = "tracing")]
-                tracing::warn!(
-                    target: "resilience",
-                    "the recorder of the metrics has panicked: it will be tried again every {period:?}, \
-                     and this is said once"
-                );
+                harmless(|| {
+                    tracing::warn!(
+                        target: "resilience",
+                        "the recorder of the metrics has panicked: it will be tried again every \
+                         {period:?}, and this is said once"
+                    );
+                });
             }
         }
     });
     Publisher { task }
 }
 
-/// Publishes unless the registry is gone. Nothing of it is held between two rounds.
-fn round(registry: &WeakResilience) -> Option<std::thread::Result<()>> {
+/// Publishes unless the registry is gone, and says whether the recorder took it all. Nothing of the
+/// registry is held between two rounds.
+fn round(registry: &WeakResilience) -> Option<bool> {
     let registry = registry.upgrade()?;
-    // The recorder's state is its own affair, and the registry is only read.
-    Some(catch_unwind(AssertUnwindSafe(|| publish(&registry))))
+    let mut published = false;
+    harmless(|| {
+        publish(&registry);
+        published = true;
+    });
+    Some(published)
 }
 
 #[cfg(all(test, feature = "tracing"))]

@@ -3,7 +3,7 @@
 use resilience_settings::Pattern;
 
 use super::Change;
-use crate::{config::ConfigError, events::bounded};
+use crate::{config::ConfigError, events::bounded, harmless::harmless};
 
 /// How many changes are logged one by one.
 const MAX_LINES: usize = 100;
@@ -12,38 +12,39 @@ const MAX_LINES: usize = 100;
 const MAX_ERROR: usize = 8192;
 
 pub(super) fn reloaded(changes: &[Change]) {
-    tracing::info!(
-        target: "resilience",
-        "configuration reloaded; settings that changed: {}",
-        changes.len()
-    );
+    harmless(|| {
+        tracing::info!(
+            target: "resilience",
+            "configuration reloaded; settings that changed: {}",
+            changes.len()
+        );
+    });
     for change in changes.iter().take(MAX_LINES) {
-        tracing::info!(target: "resilience", "{change}");
+        harmless(|| tracing::info!(target: "resilience", "{change}"));
     }
     if let Some(more) = changes.len().checked_sub(MAX_LINES).filter(|more| *more > 0) {
-        tracing::info!(target: "resilience", "{more} more settings changed");
+        harmless(|| tracing::info!(target: "resilience", "{more} more settings changed"));
     }
 }
 
 pub(super) fn refused(error: &ConfigError) {
     let error = bounded(error.to_string(), MAX_ERROR);
-    tracing::warn!(
-        target: "resilience",
-        "reload failed, the configuration in force stays: {error}"
-    );
+    warning(&format!("reload failed, the configuration in force stays: {error}"));
 }
 
 pub(super) fn switched(pattern: Pattern, on: bool) {
     let state = if on { "on" } else { "off" };
-    tracing::info!(target: "resilience", "{pattern} switched {state} at run time");
+    harmless(|| tracing::info!(target: "resilience", "{pattern} switched {state} at run time"));
 }
 
 pub(super) fn switch_cleared(pattern: Pattern) {
-    tracing::info!(target: "resilience", "{pattern} is switched by the configuration again");
+    harmless(|| {
+        tracing::info!(target: "resilience", "{pattern} is switched by the configuration again");
+    });
 }
 
 pub(super) fn warning(text: &str) {
-    tracing::warn!(target: "resilience", "{text}");
+    harmless(|| tracing::warn!(target: "resilience", "{text}"));
 }
 
 #[cfg(test)]

@@ -300,11 +300,13 @@ fn matters(event: &Event, names: &BTreeSet<OsString>) -> bool {
 
 fn log_deaf(error: &notify::Error) {
     #[cfg(feature = "tracing")]
-    tracing::warn!(
-        target: "resilience",
-        "the system does not tell of changed configuration files ({error}); they are looked at \
-         every {LOOK_EVERY:?}"
-    );
+    crate::harmless::harmless(|| {
+        tracing::warn!(
+            target: "resilience",
+            "the system does not tell of changed configuration files ({error}); they are looked at \
+             every {LOOK_EVERY:?}"
+        );
+    });
     #[cfg(not(feature = "tracing"))]
     let _ = error;
 }

@@ -19,16 +19,16 @@ const SUM: usize = UNTIMED + 1;
 const LONGEST: usize = SUM + 1;
 const CELLS: usize = LONGEST + 2;
 
-/// The longest call of a period: the period's number above its nanoseconds, so that of two such words
+/// The longest call of a period: the period's number above its microseconds, so that of two such words
 /// the greater is the later one, or of one period the longer one. Calls of a period go into the word of its
 /// parity: the last period's is there while the present one's grows.
 #[derive(Clone, Copy)]
 struct Longest(u64);
 
 impl Longest {
-    /// Some 18 minutes.
-    const NANOS_BITS: u32 = 40;
-    const MAX_NANOS: u64 = (1 << Self::NANOS_BITS) - 1;
+    /// For some 18 minutes. Above them is room for the period of any time: 64 - 36 bits.
+    const MICROS_BITS: u32 = 30;
+    const MAX_MICROS: u64 = (1 << Self::MICROS_BITS) - 1;
 
     /// A power of two of nanoseconds: some 69 seconds.
     fn period(now: u64) -> u64 {
@@ -40,13 +40,15 @@ impl Longest {
     }
 
     fn new(elapsed: u64, now: u64) -> Self {
-        Self((Self::period(now) << Self::NANOS_BITS) | elapsed.min(Self::MAX_NANOS))
+        // Rounded up: a call takes longer than nothing.
+        let micros = elapsed.div_ceil(1_000).min(Self::MAX_MICROS);
+        Self((Self::period(now) << Self::MICROS_BITS) | micros)
     }
 
     /// How long it was, if it is of this period or the last.
     fn recent(self, now: u64) -> Option<Duration> {
-        let age = Self::period(now).checked_sub(self.0 >> Self::NANOS_BITS)?;
-        (age <= 1).then(|| Duration::from_nanos(self.0 & Self::MAX_NANOS))
+        let age = Self::period(now).checked_sub(self.0 >> Self::MICROS_BITS)?;
+        (age <= 1).then(|| Duration::from_micros(self.0 & Self::MAX_MICROS))
     }
 }
 
@@ -167,7 +169,7 @@ mod tests {
         let timing = both(&[(0, 1), (MILLI, 2), (3 * MILLI, 3), (MINUTE + 1, 4)], 5);
         assert_eq!((timing.count, timing.sum.as_millis()), (4, 60_004));
         assert_eq!([timing.buckets[0], timing.buckets[2], timing.buckets[15]], [2, 1, 1]);
-        assert_eq!(timing.max, Duration::from_nanos(MINUTE + 1));
+        assert_eq!(timing.max, Duration::from_micros(60_000_001), "in whole microseconds");
     }
 
     #[test]
@@ -181,9 +183,22 @@ mod tests {
     }
 
     #[test]
+    fn the_longest_call_is_known_at_any_time_of_the_clock() {
+        for now in [0, 1 << 36, 1_800_000_000_000 * MILLI, u64::MAX - 1] {
+            let calls = [(3 * MILLI, now), (2 * MILLI, now)];
+            assert_eq!(both(&calls, now).max, Duration::from_millis(3), "{now}");
+            assert_eq!(both(&calls, now.saturating_add(1)).max, Duration::from_millis(3), "{now}");
+        }
+        let clock = crate::Clock::system();
+        let recorder = ThreadRecorder::new();
+        recorder.record(3 * MILLI, clock.now());
+        assert_eq!(recorder.timing(clock.now()).max, Duration::from_millis(3));
+    }
+
+    #[test]
     fn a_call_of_hours_is_not_taken_for_one_of_a_later_period() {
         let timing = both(&[(1_000 * MINUTE, 2 * MINUTE), (5, 3 * MINUTE)], 3 * MINUTE);
-        assert_eq!(timing.max, Duration::from_nanos(Longest::MAX_NANOS));
+        assert_eq!(timing.max, Duration::from_micros(Longest::MAX_MICROS));
         assert_eq!(timing.sum, Duration::from_nanos(1_000 * MINUTE + 5));
     }
 
@@ -209,6 +224,6 @@ mod tests {
         }
         let timing = recorder.timing(100);
         assert_eq!((timing.count, timing.sum.as_nanos()), (400, 4 * 5_050));
-        assert_eq!(timing.max.as_nanos(), 100);
+        assert_eq!(timing.max, Duration::from_micros(1));
     }
 }
