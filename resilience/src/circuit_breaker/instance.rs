@@ -109,6 +109,7 @@ impl Guarded {
 }
 
 impl Shared {
+    #[inline]
     pub(super) fn word(&self) -> Word {
         Word(self.word.load(Ordering::Acquire))
     }

@@ -19,36 +19,42 @@ const SUM: usize = UNTIMED + 1;
 const LONGEST: usize = SUM + 1;
 const CELLS: usize = LONGEST + 2;
 
-/// The longest call of a period: the period's number above its microseconds, so that of two such words
+/// The longest call of a period: the period's number above its length, so that of two such words
 /// the greater is the later one, or of one period the longer one. Calls of a period go into the word of its
 /// parity: the last period's is there while the present one's grows.
 #[derive(Clone, Copy)]
 struct Longest(u64);
 
 impl Longest {
-    /// For some 18 minutes. Above them is room for the period of any time: 64 - 36 bits.
-    const MICROS_BITS: u32 = 30;
-    const MAX_MICROS: u64 = (1 << Self::MICROS_BITS) - 1;
+    /// Lengths are in units of 64 nanoseconds, which fit whole milliseconds and take no more than a
+    /// shift, up to some 73 minutes.
+    const UNIT_SHIFT: u32 = 6;
+    /// Above a length is room for the period of any time: 64 - 36 bits.
+    const LENGTH_BITS: u32 = 36;
+    const MAX_LENGTH: u64 = (1 << Self::LENGTH_BITS) - 1;
 
     /// A power of two of nanoseconds: some 69 seconds.
+    #[inline]
     fn period(now: u64) -> u64 {
         now >> 36
     }
 
+    #[inline]
     fn place(now: u64) -> usize {
         LONGEST + usize::from(Self::period(now) & 1 != 0)
     }
 
+    #[inline]
     fn new(elapsed: u64, now: u64) -> Self {
-        // Rounded up: a call takes longer than nothing.
-        let micros = elapsed.div_ceil(1_000).min(Self::MAX_MICROS);
-        Self((Self::period(now) << Self::MICROS_BITS) | micros)
+        let length = (elapsed >> Self::UNIT_SHIFT).min(Self::MAX_LENGTH);
+        Self((Self::period(now) << Self::LENGTH_BITS) | length)
     }
 
     /// How long it was, if it is of this period or the last.
     fn recent(self, now: u64) -> Option<Duration> {
-        let age = Self::period(now).checked_sub(self.0 >> Self::MICROS_BITS)?;
-        (age <= 1).then(|| Duration::from_micros(self.0 & Self::MAX_MICROS))
+        let age = Self::period(now).checked_sub(self.0 >> Self::LENGTH_BITS)?;
+        let nanos = (self.0 & Self::MAX_LENGTH) << Self::UNIT_SHIFT;
+        (age <= 1).then(|| Duration::from_nanos(nanos))
     }
 }
 
@@ -169,7 +175,7 @@ mod tests {
         let timing = both(&[(0, 1), (MILLI, 2), (3 * MILLI, 3), (MINUTE + 1, 4)], 5);
         assert_eq!((timing.count, timing.sum.as_millis()), (4, 60_004));
         assert_eq!([timing.buckets[0], timing.buckets[2], timing.buckets[15]], [2, 1, 1]);
-        assert_eq!(timing.max, Duration::from_micros(60_000_001), "in whole microseconds");
+        assert_eq!(timing.max, Duration::from_nanos(MINUTE), "up to 64 ns less");
     }
 
     #[test]
@@ -198,7 +204,7 @@ mod tests {
     #[test]
     fn a_call_of_hours_is_not_taken_for_one_of_a_later_period() {
         let timing = both(&[(1_000 * MINUTE, 2 * MINUTE), (5, 3 * MINUTE)], 3 * MINUTE);
-        assert_eq!(timing.max, Duration::from_micros(Longest::MAX_MICROS));
+        assert_eq!(timing.max, Duration::from_nanos(Longest::MAX_LENGTH << Longest::UNIT_SHIFT));
         assert_eq!(timing.sum, Duration::from_nanos(1_000 * MINUTE + 5));
     }
 
@@ -217,13 +223,15 @@ mod tests {
         let recorder = Arc::new(ThreadRecorder::new());
         let threads: Vec<_> = (0..4)
             .map(|_| Arc::clone(&recorder))
-            .map(|recorder| thread::spawn(move || (1..=100).for_each(|n| recorder.record(n, n))))
+            .map(|recorder| {
+                thread::spawn(move || (1..=100).for_each(|n| recorder.record(64 * n, n)))
+            })
             .collect();
         for thread in threads {
             thread.join().unwrap();
         }
         let timing = recorder.timing(100);
-        assert_eq!((timing.count, timing.sum.as_nanos()), (400, 4 * 5_050));
-        assert_eq!(timing.max, Duration::from_micros(1));
+        assert_eq!((timing.count, timing.sum.as_nanos()), (400, 4 * 5_050 * 64));
+        assert_eq!(timing.max.as_nanos(), 100 * 64);
     }
 }
