@@ -115,6 +115,12 @@ pub const CIRCUIT_BREAKER: &[Key] = &[
         "Rates are undefined with fewer calls than this in the window.",
     ),
     key(
+        "expected_rate",
+        Type::Float { min: 0.0, min_exclusive: true, max: 1e9, max_exclusive: false },
+        Default::Unset,
+        "How many calls a second are expected; a check tells where they can never open the breaker.",
+    ),
+    key(
         "permitted_number_of_calls_in_half_open_state",
         Type::Integer { min: 1, max: MAX_WINDOW },
         Default::Integer(10),

@@ -3,8 +3,9 @@ use std::{collections::HashSet, fmt, sync::Arc};
 use resilience_settings::{Pattern, Value};
 
 use super::{
-    ConfigBuilder, Inline, Origin, Problem, Settings,
+    ConfigBuilder, Finding, Inline, Origin, Problem, Report, Settings, Severity, Subjects,
     bases::{default_of, is_known},
+    findings,
     hint::Hints,
     tree::{Entry, Group, Tree, path_of},
 };
@@ -106,6 +107,24 @@ impl Config {
     /// What was read and will surprise: settings without effect, old keys, unknown variables.
     pub fn warnings(&self) -> &[String] {
         &self.inner.warnings
+    }
+
+    /// Everything that is questionable in what was read: the [warnings](Config::warnings), and settings
+    /// that contradict each other.
+    ///
+    /// Which instances protect one call is not known without the program: those of equal names are
+    /// taken to. [`Resilience::report`](crate::Resilience::report) knows it.
+    pub fn report(&self) -> Report {
+        let subjects = Subjects::of(self);
+        let severity = if self.is_strict() { Severity::Error } else { Severity::Warning };
+        let classes = findings::class_for_kind::check(&subjects, severity);
+        self.warnings_found().chain(classes).chain(findings::of(&subjects)).collect()
+    }
+
+    /// The warnings as findings.
+    pub(crate) fn warnings_found(&self) -> impl Iterator<Item = Finding> {
+        let warnings = self.warnings().iter();
+        warnings.map(|text| Finding::new("reading", Severity::Warning, text.as_str()))
     }
 
     /// Whether names and kinds that are used but not declared stop the start.

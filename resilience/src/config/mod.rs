@@ -56,6 +56,12 @@
 //! [`ConfigBuilder::application`], else `RESILIENCE_APPLICATION`, else `spring.application.name` in a file
 //! names the program in its [metrics](crate::metrics).
 //!
+//! # What is questionable
+//!
+//! [`Config::report`] finds settings that are each allowed and make no sense together, such as a time
+//! limit below the wait for a bulkhead's slot. `init` does so too, and knows which instances protect one
+//! function: [`Resilience::report`](crate::Resilience::report). Neither stops a start.
+//!
 //! # While the program runs
 //!
 //! [`Resilience::reload`](crate::Resilience::reload) puts another configuration in force,
@@ -78,6 +84,7 @@ mod environment;
 mod error;
 #[cfg(feature = "config")]
 mod file;
+pub(crate) mod findings;
 mod gathered;
 mod hint;
 mod java;
@@ -100,11 +107,13 @@ pub use error::{ConfigError, Problem};
 pub(crate) use file::Content;
 #[cfg(feature = "config")]
 pub use file::Format;
+pub use findings::{Finding, Report, Severity};
 pub use resilience_settings::{Pattern, Value};
 pub use settings::Origin;
 
 pub(crate) use config::instance_path;
 pub(crate) use contradictions::contradictions;
+pub(crate) use findings::{Subject, Subjects, Together};
 pub(crate) use hint::{Hints, question};
 pub(crate) use property::{one_line, shorten};
 pub(crate) use resolve::Inline;

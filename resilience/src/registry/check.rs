@@ -12,8 +12,8 @@ use super::{
 };
 use crate::{
     config::{
-        Config, ConfigError, Hints, Inline, Problem, Settings, contradictions, instance_path,
-        question,
+        Config, ConfigError, Finding, Hints, Inline, Problem, Settings, Severity, Subject,
+        Subjects, Together, contradictions, findings as rules, instance_path, question,
     },
     kind,
 };
@@ -57,7 +57,7 @@ fn package_root(file: &str) -> &str {
 /// Something questionable.
 #[derive(Debug)]
 pub(super) struct Warning {
-    pub(super) text: String,
+    pub(super) finding: Finding,
     /// The instance it is about, where that is to be said once per registry.
     pub(super) once: Option<(Pattern, String)>,
     /// What makes it settled, where something does.
@@ -77,14 +77,22 @@ pub(super) enum Until {
 
 impl Warning {
     /// What is questionable until something settles it.
-    pub(super) fn until(text: String, until: Until) -> Self {
-        Self { text, once: None, until: Some(until) }
+    pub(super) fn until(code: &'static str, text: String, until: Until) -> Self {
+        let finding = Finding::new(code, Severity::Warning, text);
+        Self { finding, once: None, until: Some(until) }
     }
 }
 
+impl From<Finding> for Warning {
+    fn from(finding: Finding) -> Self {
+        Self { finding, once: None, until: None }
+    }
+}
+
+/// What came of settings that cannot be had.
 impl From<String> for Warning {
     fn from(text: String) -> Self {
-        Self { text, once: None, until: None }
+        Finding::new("works_on_defaults", Severity::Warning, text).into()
     }
 }
 
@@ -108,12 +116,17 @@ impl Findings {
     }
 
     /// A problem under `strict`, else a warning.
-    fn strict(&mut self, strict: bool, problem: Problem) {
+    fn strict(&mut self, strict: bool, code: &'static str, problem: Problem) {
         if strict {
             self.problems.push(problem);
         } else {
-            self.warnings.push(problem.to_string().into());
+            self.warnings.push(Finding::of(code, Severity::Warning, problem).into());
         }
+    }
+
+    /// What the rules about settings find: never more than warnings.
+    fn questionable(&mut self, subjects: &Subjects) {
+        self.warnings.extend(rules::of(subjects).into_iter().map(Warning::from));
     }
 
     fn finish(self) -> Result<Vec<Warning>, ConfigError> {
@@ -129,6 +142,7 @@ impl Findings {
 pub(super) fn of_config(config: &Config) -> Result<Vec<Warning>, ConfigError> {
     let mut findings = Findings::new();
     config_alone(config, &mut findings);
+    findings.questionable(&Subjects::of(config));
     findings.finish()
 }
 
@@ -153,7 +167,7 @@ pub(super) fn at_start(config: &Config, strict: &Strict) -> Result<Vec<Warning>,
                 }
             }
             if let Some(problem) = runs_on_without_detach(config, site, layer) {
-                findings.strict(strict, problem);
+                findings.strict(strict, "runs_on_without_detach", problem);
             }
         }
         if tells_no_deadline(config, site) {
@@ -161,16 +175,36 @@ pub(super) fn at_start(config: &Config, strict: &Strict) -> Result<Vec<Warning>,
                 "{site} has `deadline` and no end to tell: add #[time_limiter] or a `total_timeout` \
                  to its retry"
             );
-            findings.warnings.push(text.into());
+            findings.warnings.push(Finding::new("no_deadline", Severity::Warning, text).into());
         }
     }
+    findings.questionable(&subjects(config, &sites));
     unused(config, &sites, &mut findings);
     findings.finish()
 }
 
 fn config_alone(config: &Config, findings: &mut Findings) {
-    findings.warnings.extend(config.warnings().iter().cloned().map(Warning::from));
+    findings.warnings.extend(config.warnings_found().map(Warning::from));
     kinds_of_config(config, findings);
+}
+
+/// What there is in the program: what the configuration declares, what attributes name, and what
+/// protects one call. Instances that no attribute names are taken to belong together by their names.
+fn subjects(config: &Config, sites: &[&'static SiteSpec]) -> Subjects {
+    let mut subjects =
+        Subjects::declared(config, |pattern, name| resolve(config, pattern, name).ok());
+    let mut named = HashSet::new();
+    for site in sites {
+        let members = site.layers.iter().filter_map(|layer| {
+            let (pattern, name) = (layer.pattern, layer.name);
+            named.insert((pattern, canonical(name)));
+            Some(subjects.add(Subject::new(name, resolve(config, pattern, name).ok()?)))
+        });
+        let members = members.collect();
+        subjects.join(Together::new(site.to_string(), site.permits, members));
+    }
+    subjects.join_equal_names(|instance| !named.contains(instance));
+    subjects
 }
 
 /// Error kinds that no code declares, in what the configuration says: such an entry never matches.
@@ -242,7 +276,7 @@ fn list(path: &str, settings: &Settings, key: &str, strict: bool, findings: &mut
             .did_you_mean(kind, findings.declared_kinds.iter().copied())
             .unwrap_or_else(|| remedy.to_owned());
         let problem = Problem::new(format!("no linked error type declares this kind{hint}"));
-        findings.strict(strict, at(problem.value(kind.as_str())));
+        findings.strict(strict, "unknown_kind", at(problem.value(kind.as_str())));
     }
 }
 
@@ -355,7 +389,8 @@ impl From<Undeclared> for Warning {
     fn from(undeclared: Undeclared) -> Self {
         let Undeclared { pattern, name, text, hint } = undeclared;
         let text = format!("{text}: it works on defaults{hint}");
-        Self { text, once: Some((pattern, name)), until: None }
+        let finding = Finding::new("undeclared", Severity::Warning, text);
+        Self { finding, once: Some((pattern, name)), until: None }
     }
 }
 
@@ -380,7 +415,7 @@ pub(super) fn overridden(in_force: &InForce) -> impl Iterator<Item = Warning> {
              configuration",
             !read
         );
-        Some(Warning::until(text, Until::NotOverridden(pattern)))
+        Some(Warning::until("overridden", text, Until::NotOverridden(pattern)))
     })
 }
 
@@ -447,7 +482,7 @@ fn unused(config: &Config, sites: &[&'static SiteSpec], findings: &mut Findings)
                      looked up by name?"
                 );
                 let until = Until::LookedUp(pattern, name.to_owned());
-                findings.warnings.push(Warning::until(text, until));
+                findings.warnings.push(Warning::until("unused", text, until));
             }
         }
     }
@@ -463,7 +498,8 @@ fn unused(config: &Config, sites: &[&'static SiteSpec], findings: &mut Findings)
             let text = format!(
                 "retry budget '{name}' is declared, but no retry names it; is it looked up by name?"
             );
-            findings.warnings.push(Warning::until(text, Until::BudgetLookedUp(name.to_owned())));
+            let until = Until::BudgetLookedUp(name.to_owned());
+            findings.warnings.push(Warning::until("unused", text, until));
         }
     }
 }

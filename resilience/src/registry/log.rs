@@ -3,7 +3,11 @@
 use resilience_settings::Pattern;
 
 use super::Change;
-use crate::{config::ConfigError, events::bounded, harmless::harmless};
+use crate::{
+    config::{ConfigError, Finding, Severity},
+    events::bounded,
+    harmless::harmless,
+};
 
 /// How many changes are logged one by one.
 const MAX_LINES: usize = 100;
@@ -29,7 +33,12 @@ pub(super) fn reloaded(changes: &[Change]) {
 
 pub(super) fn refused(error: &ConfigError) {
     let error = bounded(error.to_string(), MAX_ERROR);
-    warning(&format!("reload failed, the configuration in force stays: {error}"));
+    harmless(|| {
+        tracing::warn!(
+            target: "resilience",
+            "reload failed, the configuration in force stays: {error}"
+        );
+    });
 }
 
 pub(super) fn switched(pattern: Pattern, on: bool) {
@@ -43,8 +52,14 @@ pub(super) fn switch_cleared(pattern: Pattern) {
     });
 }
 
-pub(super) fn warning(text: &str) {
-    harmless(|| tracing::warn!(target: "resilience", "{text}"));
+pub(super) fn found(finding: &Finding) {
+    harmless(|| {
+        if finding.severity == Severity::Hint {
+            tracing::info!(target: "resilience", "{finding}");
+        } else {
+            tracing::warn!(target: "resilience", "{finding}");
+        }
+    });
 }
 
 #[cfg(test)]

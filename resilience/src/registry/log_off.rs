@@ -3,7 +3,7 @@
 use resilience_settings::Pattern;
 
 use super::Change;
-use crate::config::ConfigError;
+use crate::config::{ConfigError, Finding};
 
 pub(super) fn reloaded(_: &[Change]) {}
 
@@ -13,4 +13,4 @@ pub(super) fn switched(_: Pattern, _: bool) {}
 
 pub(super) fn switch_cleared(_: Pattern) {}
 
-pub(super) fn warning(_: &str) {}
+pub(super) fn found(_: &Finding) {}

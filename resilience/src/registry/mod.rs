@@ -57,7 +57,7 @@ use self::{
 use crate::{
     Bulkhead, CircuitBreaker, RateLimiter, Retry, ThreadPoolBulkhead, TimeLimiter,
     clock::Clock,
-    config::{Config, ConfigError, Inline, Origin, Settings, instance_path},
+    config::{Config, ConfigError, Inline, Origin, Report, Settings, Severity, instance_path},
     events::Events,
     sync::plain::{Mutex, RwLock},
 };
@@ -263,7 +263,28 @@ impl Resilience {
     ///
     /// A warning of an instance that no annotated function uses goes once the program has looked the
     /// instance up by its name, as for a [stack](Resilience::stack) or a layer.
+    /// Hints are left out; the [report](Resilience::report) has them too.
     pub fn warnings(&self) -> Vec<String> {
+        let report = self.report();
+        let warnings = report.findings().iter().filter(|found| found.severity != Severity::Hint);
+        warnings.map(ToString::to_string).collect()
+    }
+
+    /// The same as findings, each with its code, place and remedy, and with the hints.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use resilience::{Config, Resilience, config::Format};
+    ///
+    /// let text = "
+    /// circuitbreaker.instances.pay.slow_call_duration_threshold: 5s
+    /// timelimiter.instances.pay.timeout_duration: 2s";
+    /// let registry = Resilience::from_config(Config::from_str(text, Format::Yaml)?)?;
+    /// assert_eq!(registry.report().findings()[0].code, "slow_above_limit");
+    /// # Ok::<(), resilience::ConfigError>(())
+    /// ```
+    pub fn report(&self) -> Report {
         let in_force = self.inner.in_force();
         self.inner.warnings.all(|until| self.inner.is_settled(until, &in_force))
     }

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     aftermath::Aftermath,
-    config::{Config, ConfigBuilder, ConfigError, Problem, Settings, instance_path},
+    config::{Config, ConfigBuilder, ConfigError, Finding, Problem, Settings, instance_path},
     events::{MAX_EVENT_TEXT, bounded},
 };
 
@@ -22,7 +22,7 @@ use crate::{
 #[derive(Default)]
 struct Adopted {
     changes: Vec<Change>,
-    new_warnings: Vec<String>,
+    new_warnings: Vec<Finding>,
     warnings_at_use: Vec<String>,
     aftermath: Vec<Aftermath>,
 }
@@ -295,7 +295,7 @@ impl Inner {
         let Adopted { changes, new_warnings, warnings_at_use, aftermath } = adopted;
         drop(aftermath);
         for warning in &new_warnings {
-            log::warning(warning);
+            log::found(warning);
         }
         for warning in warnings_at_use {
             self.warnings.add(warning);

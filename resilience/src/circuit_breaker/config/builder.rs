@@ -28,6 +28,11 @@ typed_config! {
     sliding_window_size(size: u32) = Value::Integer(size.into());
     /// Sets how many calls the window must hold before it has rates; 100 by default.
     minimum_number_of_calls(calls: u32) = Value::Integer(calls.into());
+    /// Sets how many calls a second are expected, above 0 and up to 1,000,000,000; unset by default.
+    ///
+    /// It changes nothing but the [report](crate::Resilience::report), which tells where so few calls
+    /// can never open the breaker.
+    expected_rate(calls_per_second: f64) = Value::Float(calls_per_second);
     /// Sets how many probes a half-open breaker lets through: 1 to 1,000,000; 10 by default.
     permitted_number_of_calls_in_half_open_state(calls: u32) = Value::Integer(calls.into());
     /// Sets how long the breaker stays open, in whole milliseconds; 60 s by default.

@@ -30,6 +30,7 @@ use crate::{
 /// | `sliding_window_type` | `COUNT_BASED` | or `TIME_BASED` |
 /// | `sliding_window_size` | 100 calls or seconds | 1 to 1,000,000 |
 /// | `minimum_number_of_calls` | 100 | from 1; at most the size of a count window counts |
+/// | `expected_rate` | unset | above 0, up to 1,000,000,000 calls a second |
 /// | `permitted_number_of_calls_in_half_open_state` | 10 | 1 to 1,000,000 |
 /// | `wait_duration_in_open_state` | 60 s | from 1 ms, whole milliseconds count |
 /// | `max_wait_duration_in_half_open_state` | 0: no limit | below 1 ms is no limit |
@@ -82,6 +83,7 @@ pub struct CircuitBreakerConfig {
     sliding_window_type: SlidingWindowType,
     sliding_window_size: u32,
     minimum_number_of_calls: u32,
+    expected_rate: Option<f64>,
     permitted_number_of_calls_in_half_open_state: u32,
     wait_duration_in_open_state: Duration,
     max_wait_duration_in_half_open_state: Duration,
@@ -163,6 +165,9 @@ impl CircuitBreakerConfig {
             .enabled(self.enabled);
         if let Some(max) = self.exponential_max_wait_duration_in_open_state {
             builder = builder.exponential_max_wait_duration_in_open_state(max);
+        }
+        if let Some(rate) = self.expected_rate {
+            builder = builder.expected_rate(rate);
         }
         if let Some(percent) = self.half_open_failure_rate_threshold {
             builder = builder.half_open_failure_rate_threshold(percent.into());
@@ -246,6 +251,7 @@ impl CircuitBreakerConfig {
             sliding_window_type,
             sliding_window_size,
             minimum_number_of_calls: settings.u32("minimum_number_of_calls"),
+            expected_rate: settings.float("expected_rate"),
             permitted_number_of_calls_in_half_open_state: permitted,
             wait_duration_in_open_state,
             max_wait_duration_in_half_open_state: settings
@@ -328,6 +334,11 @@ impl CircuitBreakerConfig {
     /// A count window never needs more than it can hold, and probes never more than are permitted.
     pub fn minimum_number_of_calls(&self) -> u32 {
         self.minimum_number_of_calls
+    }
+
+    /// Returns how many calls a second are expected, if somebody said so.
+    pub fn expected_rate(&self) -> Option<f64> {
+        self.expected_rate
     }
 
     /// Returns how many probes a half-open breaker lets through.
@@ -596,6 +607,7 @@ mod tests {
             .sliding_window_type(SlidingWindowType::TimeBased)
             .sliding_window_size(3)
             .minimum_number_of_calls(4)
+            .expected_rate(0.5)
             .permitted_number_of_calls_in_half_open_state(5)
             .wait_duration_in_open_state(Duration::from_millis(6))
             .max_wait_duration_in_half_open_state(Duration::from_millis(7))
@@ -647,6 +659,7 @@ mod tests {
         assert_eq!(config.sliding_window_type(), SlidingWindowType::TimeBased);
         assert_eq!(config.sliding_window_size(), 3);
         assert_eq!(config.minimum_number_of_calls(), 4);
+        assert_eq!(config.expected_rate(), Some(0.5));
         assert_eq!(config.permitted_number_of_calls_in_half_open_state(), 5);
         assert_eq!(config.wait_duration_in_open_state(), Duration::from_millis(6));
         assert_eq!(config.max_wait_duration_in_half_open_state(), Duration::from_millis(7));

@@ -1,0 +1,68 @@
+//! Java classes on lists of error kinds that no kind is known for: they match nothing.
+//!
+//! No rule as the others: a start knows the kinds of the whole program and tells more.
+
+use std::{collections::HashSet, sync::Arc};
+
+use resilience_settings::Pattern;
+
+use super::{Finding, Severity, Subject, Subjects};
+
+pub(crate) fn check(subjects: &Subjects, severity: Severity) -> Vec<Finding> {
+    let mut found = Vec::new();
+    // Lists are inherited by many, and may be long.
+    let mut known = HashSet::new();
+    for (pattern, keys) in [
+        (Pattern::CircuitBreaker, ["record_errors", "ignore_errors"]),
+        (Pattern::Retry, ["retry_errors", "ignore_errors"]),
+    ] {
+        for one in subjects.instances(pattern) {
+            for key in keys {
+                let list = one.settings().kinds(key);
+                if known.insert(Arc::as_ptr(list)) {
+                    let classes = list.iter().filter(|kind| kind.contains('.'));
+                    found.extend(classes.map(|class| unknown(one, key, class, severity)));
+                }
+            }
+        }
+    }
+    found
+}
+
+fn unknown(one: &Subject, key: &str, class: &str, severity: Severity) -> Finding {
+    Finding {
+        severity,
+        value: Some(class.to_owned()),
+        ..one.finding("unknown_kind", key, "no error kind is known for this class")
+    }
+    .instead("say which kind it is with `error_kind_aliases`")
+}
+
+#[cfg(all(test, feature = "config"))]
+mod tests {
+    use super::super::support::{fires, texts};
+
+    #[test]
+    fn a_class_without_a_kind_is_told_once_for_all_that_inherit_it() {
+        let text = "
+circuitbreaker:
+  configs:
+    default: { ignore_errors: [com.example.Declined, java.io.IOException] }
+  instances: { a: {}, b: {} }";
+        assert_eq!(
+            texts("unknown_kind", text),
+            [
+                "<text>:4: circuitbreaker.instances.a.ignore_errors = com.example.Declined: no error \
+              kind is known for this class; say which kind it is with `error_kind_aliases`"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_class_with_an_alias_is_left_alone() {
+        let text = "
+error_kind_aliases: { com.example.Declined: declined }
+circuitbreaker.instances.a.ignore_errors: [com.example.Declined]";
+        assert!(!fires("unknown_kind", text));
+    }
+}
