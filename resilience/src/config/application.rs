@@ -6,8 +6,8 @@ use resilience_settings::MAX_NAME_CHARS;
 
 use super::{
     Problem,
+    complaints::Complaints,
     environment::{APPLICATION, Variable},
-    report::Report,
     shorten,
     source::{Source, Spot},
 };
@@ -25,7 +25,10 @@ impl<'a> Found<'a> {
     }
 
     /// What the environment says. A variable that is no text is a problem.
-    pub(super) fn in_environment(variables: &'a [Variable], report: &mut Report) -> Option<Self> {
+    pub(super) fn in_environment(
+        variables: &'a [Variable],
+        report: &mut Complaints,
+    ) -> Option<Self> {
         let is_it = |variable: &&Variable| variable.name.eq_ignore_ascii_case(APPLICATION);
         let variable = variables.iter().find(is_it)?;
         let spot = Spot::environment(APPLICATION);
@@ -39,7 +42,7 @@ impl<'a> Found<'a> {
     }
 
     /// The name, unless it cannot be one.
-    pub(super) fn checked(&self, report: &mut Report) -> Option<Arc<str>> {
+    pub(super) fn checked(&self, report: &mut Complaints) -> Option<Arc<str>> {
         let name = self.text.trim();
         let is_name = !name.is_empty()
             && name.chars().count() <= MAX_NAME_CHARS

@@ -4,9 +4,9 @@ use resilience_settings::{Pattern, same_name};
 
 use super::{
     Problem,
+    complaints::Complaints,
     hint::Hints,
     property::shorten,
-    report::Report,
     tree::{Base, Entries, Entry, Group, Tree, Whole, path_of},
 };
 
@@ -19,7 +19,7 @@ const MAX_CHAIN: usize = 64;
 
 /// Checks that every `base_config` names an entry and leads to an end, and puts every config
 /// together with its bases.
-pub(crate) fn settle_bases(tree: &mut Tree, report: &mut Report) {
+pub(crate) fn settle_bases(tree: &mut Tree, report: &mut Complaints) {
     for (pattern, section) in tree.patterns_mut() {
         for group in [Group::Configs, Group::Instances] {
             for entry in section.group(group).iter() {
@@ -50,7 +50,7 @@ fn refuse(
     group: Group,
     (entry, base): (&Entry, &Base),
     message: String,
-    report: &mut Report,
+    report: &mut Complaints,
 ) {
     let path = format!("{}.base_config", path_of(pattern, group, &entry.name));
     let problem = Problem::new(message).path(path).value(shorten(&base.name));

@@ -4,9 +4,9 @@ use resilience_settings::{Key, Pattern, Value};
 
 use super::{
     Config, Origin, Problem,
+    complaints::Complaints,
     hint::Hints,
     property::shorten,
-    report::Report,
     source::Spot,
     tree::{Entries, Entry, Group, Tree, path_of},
 };
@@ -65,7 +65,7 @@ impl Config {
 }
 
 /// Checks that every budget which an entry names is declared.
-pub(crate) fn check_budgets(tree: &Tree, report: &mut Report) {
+pub(crate) fn check_budgets(tree: &Tree, report: &mut Complaints) {
     let budgets = declared(tree);
     for (group, entry, name, origin) in named_budgets(tree) {
         if budgets.is_some_and(|budgets| budgets.get(name).is_some()) {

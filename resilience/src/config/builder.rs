@@ -9,12 +9,12 @@ use super::{
     application::Found,
     bases::settle_bases,
     budgets::check_budgets,
+    complaints::Complaints,
     contradictions,
     environment::{self, Variable},
     key_path::KeyPath,
     property::{Leaf, Property},
     reader::{Reader, read_aliases},
-    report::Report,
     source::{Files, Source},
     tree::Tree,
     value::Kinds,
@@ -163,7 +163,7 @@ impl ConfigBuilder {
     ///
     /// Every problem of every source at once, by source and line.
     pub fn load(self) -> Result<Config, ConfigError> {
-        let mut report = Report::default();
+        let mut report = Complaints::default();
         let variables = environment::with_names(self.variables(), &mut report);
         let Files { mut documents, imported, application } =
             self.read_files(&variables, &mut report);
@@ -205,14 +205,14 @@ impl ConfigBuilder {
     }
 
     #[cfg(feature = "config")]
-    fn read_files(&self, variables: &[Variable], report: &mut Report) -> Files {
+    fn read_files(&self, variables: &[Variable], report: &mut Complaints) -> Files {
         let profiles = self.active_profiles(variables, report);
         file::load(&self.inputs, profiles, variables, report)
     }
 
     #[cfg(not(feature = "config"))]
     #[allow(clippy::unused_self)] // the same signature as with files
-    fn read_files(&self, _variables: &[Variable], _report: &mut Report) -> Files {
+    fn read_files(&self, _variables: &[Variable], _report: &mut Complaints) -> Files {
         Files::default()
     }
 
@@ -231,7 +231,11 @@ impl ConfigBuilder {
 
     /// The profiles of the first of argument and variables that names any.
     #[cfg(feature = "config")]
-    fn active_profiles(&self, variables: &[Variable], report: &mut Report) -> Option<Vec<String>> {
+    fn active_profiles(
+        &self,
+        variables: &[Variable],
+        report: &mut Complaints,
+    ) -> Option<Vec<String>> {
         if !self.profiles.is_empty() {
             return Some(self.profiles.clone());
         }

@@ -4,11 +4,11 @@ use resilience_settings::{Pattern, Type, Value};
 
 use super::{
     Origin, Problem,
+    complaints::Complaints,
     gathered::Slot,
     hint::{Hints, question},
     property::{Leaf, one_line},
     reader::Reader,
-    report::Report,
     source::Spot,
     tree::{Entries, Group, Tree},
     value::Raw,
@@ -45,7 +45,7 @@ impl Variable {
 /// The variables whose names are text; a name of ours that is not sets nothing, and is told.
 pub(crate) fn with_names(
     variables: impl IntoIterator<Item = (OsString, OsString)>,
-    report: &mut Report,
+    report: &mut Complaints,
 ) -> Vec<Variable> {
     let mut named = Vec::new();
     for (name, value) in variables {

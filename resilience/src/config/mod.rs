@@ -77,6 +77,7 @@ mod application;
 mod bases;
 mod budgets;
 mod builder;
+mod complaints;
 #[allow(clippy::module_inception)] // every pattern has its `config.rs`, and this one has `Config`
 mod config;
 mod contradictions;
@@ -92,7 +93,6 @@ mod key_path;
 mod legacy;
 mod property;
 mod reader;
-mod report;
 mod resolve;
 mod settings;
 mod source;

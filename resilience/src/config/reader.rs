@@ -5,11 +5,11 @@ use resilience_settings::{Pattern, Type, Value, check_name, same_name};
 use super::{
     Origin, Problem,
     address::{Address, EntryAddress, KeyAddress, locate, unknown_key, without_effect},
+    complaints::Complaints,
     gathered::{Gathered, Pending, Slot, first_at},
     key_path::split_index,
     legacy::{self, Successor},
     property::{Leaf, Property, Text, shown_key},
-    report::Report,
     source::{Source, Spot},
     tree::{Base, Group, Tree, path_of},
     value::{Counts, Kinds, Raw, ReadAsAll},
@@ -20,7 +20,7 @@ pub(crate) struct Reader<'a> {
     pub(crate) tree: &'a mut Tree,
     pub(crate) strict: &'a mut bool,
     pub(crate) kinds: &'a Kinds,
-    pub(crate) report: &'a mut Report,
+    pub(crate) report: &'a mut Complaints,
 }
 
 /// Takes the aliases of error kinds out of properties; they must be known before any list is read.

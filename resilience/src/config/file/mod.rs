@@ -27,10 +27,10 @@ use root::Root;
 use super::{
     Problem,
     application::Found,
+    complaints::Complaints,
     environment::Variable,
     key_path::{joined, split_index},
     property::{Leaf, Property, Text, shorten, shown_key},
-    report::Report,
     source::{Files, Source},
 };
 
@@ -130,7 +130,7 @@ pub(super) fn load(
     inputs: &[Input],
     profiles: Option<Vec<String>>,
     variables: &[Variable],
-    report: &mut Report,
+    report: &mut Complaints,
 ) -> Files {
     let files: Vec<ParsedFile> =
         inputs.iter().enumerate().filter_map(|(rank, input)| parse(input, rank, report)).collect();
@@ -165,7 +165,7 @@ pub(super) fn load(
     Files { documents, imported: imported.map(|file| Arc::clone(&file.name)), application }
 }
 
-fn parse(input: &Input, rank: usize, report: &mut Report) -> Option<ParsedFile> {
+fn parse(input: &Input, rank: usize, report: &mut Complaints) -> Option<ParsedFile> {
     let name: Arc<str> = match input {
         Input::Path(path) => path.display().to_string().into(),
         #[cfg(feature = "watch")]
@@ -299,7 +299,12 @@ fn conditions(document: &[Property]) -> Vec<&str> {
 }
 
 /// Whether a document is to be read under the active profiles.
-fn applies(file: &ParsedFile, document: &[Property], active: &Active, report: &mut Report) -> bool {
+fn applies(
+    file: &ParsedFile,
+    document: &[Property],
+    active: &Active,
+    report: &mut Complaints,
+) -> bool {
     let line = document.first().and_then(|property| property.line);
     if let Some(platform) = texts(document, ON_CLOUD).first() {
         report.warn(format!(
@@ -331,7 +336,7 @@ fn applies(file: &ParsedFile, document: &[Property], active: &Active, report: &m
 }
 
 /// Imports are not followed: what they name may hold settings that would be missed in silence.
-fn warn_of_imports(file: &ParsedFile, document: &[Property], report: &mut Report) {
+fn warn_of_imports(file: &ParsedFile, document: &[Property], report: &mut Complaints) {
     for import in texts(document, IMPORT) {
         report.warn(format!(
             "{}: spring.config.import of `{}` is not followed; give the file to the loader",
@@ -347,7 +352,7 @@ fn application_of(
     file: &ParsedFile,
     document: &[Property],
     placeholders: &Placeholders<'_>,
-    report: &mut Report,
+    report: &mut Complaints,
 ) -> Option<Arc<str>> {
     let property = document.iter().rfind(|property| is_named(property, &[APPLICATION]))?;
     let Leaf::Text(text) = &property.leaf else { return None };
@@ -369,7 +374,7 @@ fn below_root(
     file: &ParsedFile,
     document: &[Property],
     placeholders: &Placeholders<'_>,
-    report: &mut Report,
+    report: &mut Complaints,
 ) -> Vec<Property> {
     let mut ours = Vec::new();
     for property in document {

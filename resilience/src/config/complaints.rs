@@ -8,7 +8,7 @@ use super::{
 
 /// What a load has to say: every problem and every warning, gathered before anything is decided.
 #[derive(Debug, Default)]
-pub(crate) struct Report {
+pub(crate) struct Complaints {
     problems: Vec<((usize, usize), Problem)>,
     warnings: Vec<String>,
     without_effect: Remarks,
@@ -31,7 +31,7 @@ struct Remark {
     places: Vec<String>,
 }
 
-impl Report {
+impl Complaints {
     /// Adds a problem of a source.
     pub(crate) fn problem(&mut self, source: &Source, line: Option<usize>, problem: Problem) {
         self.problem_at(&source.spot(line), problem);
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn problems_come_in_the_order_of_sources_and_lines() {
-        let mut report = Report::default();
+        let mut report = Complaints::default();
         let (first, second) = (Source::code(0), Source::code(1));
         report.problem_at(&Spot::environment("X"), Problem::new("last"));
         report.problem(&second, Some(1), Problem::new("third"));
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn keys_without_effect_make_one_warning() {
-        let mut report = Report::default();
+        let mut report = Complaints::default();
         for line in 1..=5 {
             report.without_effect("a", "why", format!("f:{line}"));
         }
