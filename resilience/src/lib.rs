@@ -18,6 +18,8 @@ mod blocking;
 pub mod bulkhead;
 mod chain;
 pub mod circuit_breaker;
+#[cfg(feature = "cli")]
+pub mod cli;
 mod clock;
 pub mod config;
 mod context;

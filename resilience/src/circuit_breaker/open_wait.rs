@@ -13,12 +13,17 @@ pub(super) enum OpenWait {
 impl OpenWait {
     /// The wait of the given opening, counted from 1, in nanoseconds.
     pub(super) fn nanos(&self, attempt: u32, rng: &mut Rng) -> u64 {
+        self.nanos_at(attempt, || rng.f64())
+    }
+
+    /// The same at the place in the range of random waits that `random`, from 0 to below 1, names.
+    pub(super) fn nanos_at(&self, attempt: u32, random: impl FnOnce() -> f64) -> u64 {
         let millis = match *self {
             OpenWait::Fixed { wait } => wait,
             OpenWait::Exponential { initial, multiplier, max } => {
                 grow(initial, multiplier, max, attempt)
             }
-            OpenWait::Randomized { wait, factor } => spread(wait, factor, rng.f64()),
+            OpenWait::Randomized { wait, factor } => spread(wait, factor, random()),
         };
         millis.saturating_mul(NANOS_PER_MILLI)
     }

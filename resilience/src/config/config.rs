@@ -242,7 +242,7 @@ impl Config {
         problems
     }
 
-    pub(super) fn tree(&self) -> &Tree {
+    pub(crate) fn tree(&self) -> &Tree {
         &self.inner.tree
     }
 

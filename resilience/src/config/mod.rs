@@ -118,5 +118,7 @@ pub(crate) use hint::{Hints, question};
 pub(crate) use property::{one_line, shorten};
 pub(crate) use resolve::Inline;
 pub(crate) use settings::{Draft, Settings};
+#[cfg(feature = "cli")]
+pub(crate) use tree::Entry;
 pub(crate) use tree::Group;
 pub(crate) use typed::{kind_list, typed_config};

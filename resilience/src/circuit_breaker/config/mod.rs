@@ -489,8 +489,20 @@ impl CircuitBreakerConfig {
         }
     }
 
+    /// The kinds that open the breaker after numbers of failures of their own.
+    #[cfg(feature = "cli")]
+    pub(crate) fn consecutive_failures_by_kind(&self) -> impl Iterator<Item = (&str, u32)> {
+        self.failure_streaks.of_kinds.iter().map(|(kind, limit)| (&**kind, *limit))
+    }
+
+    /// How long the given opening in a row, counted from 1, lasts at a place in its range.
+    #[cfg(feature = "cli")]
+    pub(crate) fn open_time(&self, opening: u32, random: f64) -> Duration {
+        Duration::from_nanos(self.open_wait.nanos_at(opening, || random))
+    }
+
     /// From how many calls on the window of every state but `HALF_OPEN` has rates.
-    pub(super) fn window_minimum(&self) -> u32 {
+    pub(crate) fn window_minimum(&self) -> u32 {
         match self.sliding_window_type {
             SlidingWindowType::CountBased => {
                 self.minimum_number_of_calls.min(self.sliding_window_size)
@@ -500,7 +512,7 @@ impl CircuitBreakerConfig {
     }
 
     /// From how many probes on a half-open breaker has rates.
-    pub(super) fn half_open_minimum(&self) -> u32 {
+    pub(crate) fn half_open_minimum(&self) -> u32 {
         match self.half_open_evaluation {
             HalfOpenEvaluation::Eager => {
                 self.minimum_number_of_calls.min(self.permitted_number_of_calls_in_half_open_state)
@@ -511,7 +523,7 @@ impl CircuitBreakerConfig {
 
     /// Whether a half-open breaker goes by the last probes in a row instead of rates: it does if
     /// the closed one does, unless it was given a rate of its own.
-    pub(super) fn half_open_counts_in_a_row(&self) -> bool {
+    pub(crate) fn half_open_counts_in_a_row(&self) -> bool {
         self.failure_counting == FailureCounting::Consecutive
             && self.half_open_failure_rate_threshold.is_none()
     }

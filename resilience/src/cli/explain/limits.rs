@@ -1,0 +1,66 @@
+//! What keeps calls within limits: of rate, time and number.
+
+use std::time::Duration;
+
+use super::{super::time::readable, count};
+use crate::{
+    BulkheadConfig, RateLimiterConfig, ThreadPoolBulkheadConfig, TimeLimiterConfig,
+    rate_limiter::Refill,
+};
+
+pub(super) fn rate(limiter: &RateLimiterConfig) -> Vec<String> {
+    let calls = count(limiter.limit_for_period().into(), "call");
+    let period = readable(limiter.limit_refresh_period());
+    let refill = match limiter.refill() {
+        Refill::Interval => "the permissions of a period come all at once",
+        Refill::Greedy => "permissions come back one by one",
+    };
+    vec![
+        format!("Lets {calls} through in every {period}; {refill}."),
+        waits(limiter.timeout_duration(), "its turn", "is refused at once where that is too short"),
+    ]
+}
+
+pub(super) fn time(limiter: &TimeLimiterConfig) -> Vec<String> {
+    let limit = readable(limiter.timeout_duration());
+    let running = if limiter.cancel_running_future() {
+        "The call is dropped there; it is a failure for the breaker around it."
+    } else {
+        "Where the function has `detach`, it runs on; for the breaker around it, it has failed."
+    };
+    vec![
+        format!("Cuts a call short after {limit}, the wait for a bulkhead's slot included."),
+        running.to_owned(),
+    ]
+}
+
+pub(super) fn bulkhead(bulkhead: &BulkheadConfig) -> Vec<String> {
+    let most = count(bulkhead.max_concurrent_calls().into(), "call");
+    vec![
+        format!("Lets {most} run at once."),
+        waits(bulkhead.max_wait_duration(), "a slot", "is refused after that"),
+    ]
+}
+
+pub(super) fn thread_pool(pool: &ThreadPoolBulkheadConfig) -> Vec<String> {
+    let (core, most) = (pool.core_thread_pool_size(), pool.max_thread_pool_size());
+    let queue = pool.queue_capacity();
+    vec![
+        format!(
+            "Runs calls on {}; {queue} more wait for one, and then there are up to {most}.",
+            count(core.into(), "thread")
+        ),
+        format!(
+            "With {} under way or waiting, the next is refused.",
+            u64::from(most) + u64::from(queue)
+        ),
+    ]
+}
+
+fn waits(longest: Duration, what: &str, then: &str) -> String {
+    if longest.is_zero() {
+        format!("A call that does not get {what} at once is refused.")
+    } else {
+        format!("A call waits up to {} for {what}, and {then}.", readable(longest))
+    }
+}

@@ -1,0 +1,6 @@
+//! The command `resilience`, as it is installed: what it answers, and how it ends.
+
+mod check;
+mod explain;
+mod import;
+mod run;
