@@ -4,6 +4,7 @@
 //! ```text
 //! resilience check resilience.yaml               what is in force, and what is wrong with it
 //! resilience explain resilience.yaml payment     what it means, in sentences
+//! resilience simulate resilience.yaml --scenario outage.yaml
 //! resilience import application.yml              Spring's file as one of ours
 //! ```
 //!
@@ -13,6 +14,7 @@ mod check;
 mod explain;
 mod import;
 mod output;
+mod simulate;
 mod sources;
 mod time;
 
@@ -38,6 +40,8 @@ enum Task {
     Explain(explain::Arguments),
     /// Writes the settings of a Spring application's file as a file of this library
     Import(import::Arguments),
+    /// Runs instances against a described backend on virtual time
+    Simulate(simulate::Arguments),
 }
 
 /// Runs the command with these arguments, the program's name first, and gives its exit status: 0 if
@@ -62,6 +66,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Task::Check(arguments) => check::run(&arguments),
         Task::Explain(arguments) => explain::run(&arguments),
         Task::Import(arguments) => import::run(&arguments),
+        Task::Simulate(arguments) => simulate::run(&arguments),
     };
     output.print()
 }

@@ -146,6 +146,12 @@ impl ManualClock {
         Sleep { inner: Inner::Manual { sleep: ManualSleep { hand: self.clone(), due, id: None } } }
     }
 
+    /// When the first of those who wait is to be woken.
+    #[cfg(feature = "cli")]
+    pub(crate) fn next_due(&self) -> Option<u64> {
+        self.inner.lock().sleepers.first_key_value().map(|((due, _), _)| *due)
+    }
+
     /// Moves the clock forward and wakes what was waiting for a time up to then.
     pub fn advance(&self, by: Duration) {
         let due = {

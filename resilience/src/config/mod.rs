@@ -107,6 +107,8 @@ pub use error::{ConfigError, Problem};
 pub(crate) use file::Content;
 #[cfg(feature = "config")]
 pub use file::Format;
+#[cfg(feature = "cli")]
+pub(crate) use file::{Member, Node, tree as yaml_tree};
 pub use findings::{Finding, Report, Severity};
 pub use resilience_settings::{Pattern, Value};
 pub use settings::Origin;

@@ -153,6 +153,14 @@ impl Resilience {
         Ok(registry)
     }
 
+    /// Makes a registry for a configuration of another program, whose error kinds are not known here.
+    #[cfg(feature = "cli")]
+    pub(crate) fn of_another_program(config: Config, clock: Clock) -> Self {
+        let registry = Self::empty(clock, None);
+        registry.inner.fill(config, Vec::new());
+        registry
+    }
+
     fn of_process() -> Self {
         Self::empty(Clock::system(), Some(OnceLock::new()))
     }

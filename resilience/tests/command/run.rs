@@ -25,6 +25,10 @@ impl Folder {
         self
     }
 
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path.join(name)).expect("the file was written")
+    }
+
     /// Runs the command here.
     pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
         self.run_with(arguments, &[])

@@ -18,6 +18,8 @@ use std::{
 };
 
 use node::{MAX_BYTES, Syntax};
+#[cfg(feature = "cli")]
+pub(crate) use node::{Member, Node};
 use placeholder::{Placeholders, folded};
 use profile::Active;
 pub(super) use profile::names as profile_names;
@@ -196,6 +198,32 @@ fn parse_text(text: &str, format: Format) -> Result<node::Parsed, Syntax> {
         return Err(Syntax::new(None, format!("larger than {MAX_BYTES} bytes")));
     }
     format.parse(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+/// Reads a YAML file of one document that is no configuration, within the same limits.
+///
+/// # Errors
+///
+/// What is wrong with it first, with file and line.
+#[cfg(feature = "cli")]
+pub(crate) fn tree(path: &Path) -> Result<Node, Problem> {
+    let read_tree = || {
+        let bytes =
+            read(path).map_err(|why| Syntax::new(None, format!("cannot read it: {why}")))?;
+        if bytes.len() > MAX_BYTES {
+            return Err(Syntax::new(None, format!("larger than {MAX_BYTES} bytes")));
+        }
+        let (mut documents, problems) = yaml::trees(&decode(&bytes, Format::Yaml)?)?;
+        match (problems.into_iter().next(), documents.len()) {
+            (Some(problem), _) => Err(problem),
+            (None, 1) => Ok(documents.remove(0)),
+            (None, n) => Err(Syntax::new(None, format!("expected one document, not {n}"))),
+        }
+    };
+    read_tree().map_err(|Syntax { line, path: keys, message }| {
+        let place = Source::file(0, path.display().to_string().into()).place(line);
+        Problem { path: keys, ..Problem::new(message).place(place) }
+    })
 }
 
 /// Reads a file, as far as one may be read.

@@ -7,7 +7,7 @@ use crate::config::{
 
 /// A document of any format as a tree.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Node {
+pub(crate) enum Node {
     /// Nothing: `key:` or `null`.
     Null,
     Scalar(Arc<str>),
@@ -17,10 +17,10 @@ pub(super) enum Node {
 
 /// One key of a map and what stands under it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Member {
-    pub(super) key: Arc<str>,
-    pub(super) line: Option<usize>,
-    pub(super) value: Node,
+pub(crate) struct Member {
+    pub(crate) key: Arc<str>,
+    pub(crate) line: Option<usize>,
+    pub(crate) value: Node,
 }
 
 /// Why a text cannot be read as its format.

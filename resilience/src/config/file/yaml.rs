@@ -9,6 +9,13 @@ use super::node::{Budget, Member, Node, Parsed, Syntax, check_depth, flatten, re
 ///
 /// The tree is built here from the parser's events, so that the limits hold while it grows.
 pub(super) fn parse(text: &str) -> Result<Parsed, Syntax> {
+    let (documents, mut problems) = trees(text)?;
+    let documents = documents.iter().map(|root| flatten(root, &mut problems)).collect();
+    Ok((documents, problems))
+}
+
+/// The documents as trees, and what is wrong with them beyond what stops the parser.
+pub(super) fn trees(text: &str) -> Result<(Vec<Node>, Vec<Syntax>), Syntax> {
     let mut builder = Builder {
         budget: Budget::new(),
         frames: Vec::new(),
@@ -24,9 +31,7 @@ pub(super) fn parse(text: &str) -> Result<Parsed, Syntax> {
         })?;
         builder.event(event, Some(span.start.line()))?;
     }
-    let Builder { documents, mut problems, .. } = builder;
-    let documents = documents.iter().map(|root| flatten(root, &mut problems)).collect();
-    Ok((documents, problems))
+    Ok((builder.documents, builder.problems))
 }
 
 /// Reads JSON: one document, an object. YAML would take more than that, so it is checked first.

@@ -1,0 +1,90 @@
+use super::scenario::{Names, Scenario, StackNames};
+use crate::{
+    Config, Resilience, Stack,
+    config::{Pattern, one_line, shorten},
+};
+
+/// As many attempts all calls may make together: nothing else bounds the work of those that never wait.
+const MOST_ATTEMPTS: f64 = 2_000_000.0;
+
+/// The instances of the scenario, in the order in which attributes compose them.
+pub(super) fn build(registry: &Resilience, scenario: &Scenario) -> Result<(Stack, Names), String> {
+    let config = registry.config();
+    let names = match &scenario.stack {
+        StackNames::All(name) => of_one_name(&config, name)?,
+        StackNames::Each(names) => declared(&config, names)?,
+    };
+    let mut stack = registry.stack();
+    if let Some(name) = &names.retry {
+        let attempts = registry.retry(name).config().max_attempts();
+        if scenario.calls() * f64::from(attempts) > MOST_ATTEMPTS {
+            return Err(format!(
+                "about {:.0} calls with up to {attempts} attempts each, by retry '{name}', are more than \
+                 a simulation takes: {MOST_ATTEMPTS} attempts",
+                scenario.calls()
+            ));
+        }
+        stack = stack.retry(name.as_str());
+    }
+    if let Some(name) = &names.circuit_breaker {
+        stack = stack.circuit_breaker(name.as_str());
+    }
+    if let Some(name) = &names.rate_limiter {
+        stack = stack.rate_limiter(name.as_str());
+    }
+    if let Some(name) = &names.time_limiter {
+        stack = stack.time_limiter(name.as_str());
+    }
+    if let Some(name) = &names.bulkhead {
+        stack = stack.bulkhead(name.as_str());
+    }
+    Ok((stack.build(), names))
+}
+
+fn of_one_name(config: &Config, name: &str) -> Result<Names, String> {
+    let of = |pattern| config.declares(pattern, name).then(|| name.to_owned());
+    let names = Names {
+        retry: of(Pattern::Retry),
+        circuit_breaker: of(Pattern::CircuitBreaker),
+        rate_limiter: of(Pattern::RateLimiter),
+        time_limiter: of(Pattern::TimeLimiter),
+        bulkhead: of(Pattern::Bulkhead),
+    };
+    if each(&names).all(|(_, name)| name.is_none()) {
+        return Err(format!(
+            "`stack`: no pattern declares an instance '{}'",
+            one_line(&shorten(name))
+        ));
+    }
+    Ok(names)
+}
+
+fn declared(config: &Config, names: &Names) -> Result<Names, String> {
+    for (pattern, name) in each(names) {
+        if let Some(name) = name.filter(|name| !config.declares(pattern, name)) {
+            let near = config.nearest_declared(pattern, name);
+            let hint = near.map(|near| format!("; did you mean '{near}'?")).unwrap_or_default();
+            let name = one_line(&shorten(name));
+            return Err(format!("`stack`: {pattern} '{name}' is not declared{hint}"));
+        }
+    }
+    let owned = |name: &Option<String>| name.clone();
+    Ok(Names {
+        retry: owned(&names.retry),
+        circuit_breaker: owned(&names.circuit_breaker),
+        rate_limiter: owned(&names.rate_limiter),
+        time_limiter: owned(&names.time_limiter),
+        bulkhead: owned(&names.bulkhead),
+    })
+}
+
+fn each(names: &Names) -> impl Iterator<Item = (Pattern, Option<&str>)> {
+    [
+        (Pattern::Retry, names.retry.as_deref()),
+        (Pattern::CircuitBreaker, names.circuit_breaker.as_deref()),
+        (Pattern::RateLimiter, names.rate_limiter.as_deref()),
+        (Pattern::TimeLimiter, names.time_limiter.as_deref()),
+        (Pattern::Bulkhead, names.bulkhead.as_deref()),
+    ]
+    .into_iter()
+}
