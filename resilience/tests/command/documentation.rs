@@ -24,3 +24,20 @@ fn every_answer_that_the_guide_shows_is_the_real_one() {
     }
     assert!(shown > 0);
 }
+
+#[test]
+fn the_guide_lists_every_finding() {
+    let guide = fs::read_to_string(GUIDE).unwrap();
+    let rules = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/config/findings");
+    let mut codes = 0;
+    for entry in fs::read_dir(rules).unwrap() {
+        let source = fs::read_to_string(entry.unwrap().path()).unwrap();
+        let code =
+            source.split("const CODE: &str = \"").nth(1).and_then(|rest| rest.split('"').next());
+        if let Some(code) = code {
+            assert!(guide.contains(&format!("\n| `{code}` | ")), "{code}");
+            codes += 1;
+        }
+    }
+    assert!(codes > 10, "{codes}");
+}
