@@ -287,6 +287,8 @@ fn the_demos_help_tells_the_scenes_and_how_long_they_take() {
         "  4  the inventory hangs",
         "  5  a rush of orders",
         "about 12 s",
+        "With --serve, orders go on afterwards",
+        "ACTUATOR_TOKEN",
     ] {
         assert!(help.contains(part), "{part} is not in {help}");
     }
@@ -309,9 +311,14 @@ async fn the_demo_is_watched_live_and_goes_on_after_its_scenes_until_it_is_told_
     log.find(|line| line.contains("until ctrl-c")).unwrap();
 
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
-    let instances = client.get(format!("{}/instances", demo.url)).send().await.unwrap();
-    let instances: Value = instances.json().await.unwrap();
-    assert_ne!(instances["rateLimiters"][0]["permitted"], 0, "{instances}");
+    let permitted = async || {
+        let instances = client.get(format!("{}/instances", demo.url)).send().await.unwrap();
+        let instances: Value = instances.json().await.unwrap();
+        instances["rateLimiters"][0]["permitted"].as_u64().unwrap()
+    };
+    let in_the_scenes = permitted().await;
+    assert_ne!(in_the_scenes, 0);
+    until("orders go on", async || permitted().await > in_the_scenes).await;
     demo.signal("-INT");
     assert_eq!(demo.child.wait().unwrap().code(), Some(0));
 }

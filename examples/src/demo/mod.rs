@@ -1,5 +1,6 @@
 //! The demo: scripted scenes on the running system, and a report of what was promised and measured.
 
+mod lasting;
 mod latency;
 mod progress;
 mod report;

@@ -4,18 +4,23 @@ use clap::Parser;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::{
+    lasting,
     report::{Report, SceneReport},
     scene::{SCENES, Scene},
     stage::Stage,
 };
-use crate::{assembly::StartError, management::manage, settings};
+use crate::{
+    assembly::StartError,
+    management::{TOKEN, manage},
+    settings,
+};
 
 /// Starts the whole system on loopback, lets its parts fail, and checks what was promised.
 ///
 /// The exit status is 0 if every promise was kept, 1 if one was broken, 2 if the system did not
 /// start or could not be brought back to where a scene starts.
 #[derive(Debug, Clone, Parser)]
-#[command(version, after_help = scenes())]
+#[command(version, after_help = guide())]
 pub struct Options {
     /// Run this scene only
     #[arg(long, value_name = "N", value_parser = known)]
@@ -45,11 +50,18 @@ pub enum DemoError {
     Report(#[from] serde_json::Error),
 }
 
-/// What `--help` tells about the scenes.
-fn scenes() -> String {
+/// What `--help` tells about the scenes and what comes after them.
+fn guide() -> String {
     let line = |scene: &Scene| format!("\n  {}  {}", scene.number, scene.title);
     let scenes: String = SCENES.iter().map(line).collect();
-    format!("Scenes, 2 to 4 s each, about 12 s all of them:{scenes}")
+    format!(
+        "Scenes, 2 to 4 s each, about 12 s all of them:{scenes}
+
+With --serve, orders go on afterwards, and every 20 s another trouble comes for 8 s: the page shows
+breakers open, half-open and closed again, timeouts, and permits and slots that run out.
+Changes by hand need a token of 16 characters or more, taken from the environment variable
+{TOKEN}; without one there are none."
+    )
 }
 
 fn known(number: &str) -> Result<u8, String> {
@@ -113,7 +125,10 @@ pub async fn run(options: &Options) -> Result<Report, DemoError> {
     if management.is_some() {
         let mut interrupt = signal(SignalKind::interrupt()).map_err(StartError::from)?;
         eprintln!("Everything goes on until ctrl-c");
-        interrupt.recv().await;
+        tokio::select! {
+            played = lasting::play(&stage, lasting::acts()) => played?,
+            _ = interrupt.recv() => {}
+        }
     }
     stage.clear().await?;
     Ok(report)

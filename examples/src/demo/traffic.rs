@@ -43,10 +43,15 @@ impl Traffic {
         Ok(Self { client, last_user: AtomicI64::new(0) })
     }
 
-    /// An order of a customer who has not ordered before: never a double click.
+    /// An order that is in stock and can be paid.
     pub(super) fn order(&self, base: &str) -> RequestBuilder {
+        self.order_of(base, "book", 12_000)
+    }
+
+    /// An order of a customer who has not ordered before: never a double click.
+    pub(super) fn order_of(&self, base: &str, sku: &str, amount: i64) -> RequestBuilder {
         let user_id = self.last_user.fetch_add(1, Ordering::Relaxed) + 1;
-        let order = json!({ "user_id": user_id, "sku": "book", "quantity": 1, "amount": 12_000 });
+        let order = json!({ "user_id": user_id, "sku": sku, "quantity": 1, "amount": amount });
         self.client.post(format!("{base}/orders")).json(&order)
     }
 
