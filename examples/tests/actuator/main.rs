@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure here fails the test")]
 
-mod changes;
+mod change_state;
 mod events;
 mod health;
 mod instances;

@@ -3,7 +3,7 @@
 use axum::{Json, extract::State};
 use serde::Serialize;
 
-use super::router::App;
+use super::state::App;
 
 #[derive(Serialize)]
 pub(super) struct Effective {

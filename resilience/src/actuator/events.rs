@@ -7,11 +7,7 @@ use axum::{
 };
 use serde::Deserialize;
 
-use super::{
-    problem::Problem,
-    router::App,
-    topic::{Filter, Topic},
-};
+use super::{filter::Filter, problem::Problem, state::App, topic::Topic};
 
 /// How many events an answer has unless it is asked for more.
 const USUAL: usize = 1_000;
@@ -38,7 +34,7 @@ async fn list<T: Topic>(
     Path(filter): Path<Filter>,
     Query(Limit { limit }): Query<Limit>,
 ) -> Result<Json<T::List>, Problem> {
-    let filter = filter.checked::<T>()?;
+    let filter = filter.checked(T::TYPES)?;
     let mut events = T::kept(&app.registry, &filter);
     events.sort_by_key(|(_, event)| event.created_at);
     let surplus = events.len().saturating_sub(limit.unwrap_or(USUAL).min(MOST));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use axum::{Json, extract::State, http::StatusCode};
 use serde::Serialize;
 
-use super::router::App;
+use super::state::App;
 use crate::health::{Component, Detail, Status};
 
 #[derive(Serialize)]

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use super::topic::Watched;
+use super::watched::Watched;
 use crate::{
     Resilience,
     events::{Event, Events, InstanceEvent, Subscription},

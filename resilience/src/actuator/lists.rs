@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use axum::{Json, extract::State};
 use serde::Serialize;
 
-use super::{router::App, topic::Topic};
+use super::{state::App, topic::Topic};
 use crate::{
     Bulkhead, CircuitBreaker,
     circuit_breaker::{Observation, percentage},

@@ -28,8 +28,12 @@
 //! listens on loopback. Nothing that a call carries is in it: no arguments, no keys, no texts of errors.
 //! Whoever may connect may read; changes need the token.
 
+mod change_state;
 mod config;
+mod event_json;
+mod event_stream;
 mod events;
+mod filter;
 mod health;
 mod host;
 mod index;
@@ -37,18 +41,19 @@ mod instances;
 mod listening;
 mod lists;
 mod live;
+mod live_stream;
 mod page;
 mod problem;
 mod prometheus;
 mod router;
 mod server;
 mod sse;
-mod stream;
+mod state;
 mod time;
 mod token;
 mod topic;
-mod transition;
 mod transitions;
+mod watched;
 
 use std::{io, net::SocketAddr};
 
@@ -58,7 +63,7 @@ use tokio::net::ToSocketAddrs;
 pub use server::Server;
 pub use token::UnfitToken;
 
-use self::{router::Shared, token::Token};
+use self::{state::Shared, token::Token};
 use crate::Resilience;
 
 /// Where [`Actuator::serve`] listens.

@@ -13,7 +13,7 @@ use axum::{
     routing::get,
 };
 
-use super::router::App;
+use super::state::App;
 
 /// Scripts and styles come from files of this origin alone, and nobody may frame the page.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \

@@ -6,7 +6,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::router::App;
+use super::state::App;
 use crate::metrics;
 
 pub(super) async fn prometheus(State(app): State<App>) -> Response {

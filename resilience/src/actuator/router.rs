@@ -1,56 +1,20 @@
-//! The routes, and what their handlers share.
+//! The routes.
 
 use std::sync::Arc;
 
 use axum::{Router, extract::DefaultBodyLimit, middleware, routing::get};
-use tokio::sync::{Semaphore, watch};
 
 use super::{
-    Actuator, config, events, health, index, instances, lists, live::Live, page, prometheus,
-    stream, token::Token, transition,
+    change_state, config, event_stream, events, health, index, lists, live_stream, page,
+    prometheus, state::App,
 };
-use crate::{Bulkhead, CircuitBreaker, RateLimiter, Resilience, Retry, TimeLimiter};
-
-/// The longest name that a path may have, in characters: no instance has a longer one.
-pub(super) const LONGEST_NAME: usize = 200;
+use crate::{Bulkhead, CircuitBreaker, RateLimiter, Retry, TimeLimiter};
 
 const LARGEST_BODY: usize = 4096;
 
-/// How many streams there may be at once.
-const MOST_STREAMS: usize = 64;
-
-/// What every handler has.
-pub(super) struct Shared {
-    pub(super) registry: Resilience,
-    pub(super) token: Option<Token>,
-    pub(super) live: Live,
-    /// A permit for each stream that may be opened.
-    pub(super) streams: Arc<Semaphore>,
-    /// Set once the server stops: streams would go on for ever.
-    pub(super) closing: watch::Sender<bool>,
-}
-
-pub(super) type App = Arc<Shared>;
-
-impl Shared {
-    pub(super) fn new(actuator: Actuator) -> App {
-        let Actuator { registry, token, capture_events } = actuator;
-        if capture_events {
-            registry.capture_events(true);
-        }
-        Arc::new(Self {
-            live: Live::new(registry.clone()),
-            registry,
-            token,
-            streams: Arc::new(Semaphore::new(MOST_STREAMS)),
-            closing: watch::Sender::new(false),
-        })
-    }
-}
-
 pub(super) fn router(app: App) -> Router {
-    let authorized = middleware::from_fn_with_state(Arc::clone(&app), transition::authorize);
-    let change = axum::routing::post(transition::change)
+    let authorized = middleware::from_fn_with_state(Arc::clone(&app), change_state::authorize);
+    let change = axum::routing::post(change_state::change)
         .layer(DefaultBodyLimit::max(LARGEST_BODY))
         .layer(authorized);
     let routes = Router::new()
@@ -65,18 +29,18 @@ pub(super) fn router(app: App) -> Router {
         .merge(events::routes::<Retry>())
         .merge(events::routes::<Bulkhead>())
         .merge(events::routes::<TimeLimiter>())
-        .merge(stream::routes::<CircuitBreaker>())
-        .merge(stream::routes::<RateLimiter>())
-        .merge(stream::routes::<Retry>())
-        .merge(stream::routes::<Bulkhead>())
-        .merge(stream::routes::<TimeLimiter>())
+        .merge(event_stream::routes::<CircuitBreaker>())
+        .merge(event_stream::routes::<RateLimiter>())
+        .merge(event_stream::routes::<Retry>())
+        .merge(event_stream::routes::<Bulkhead>())
+        .merge(event_stream::routes::<TimeLimiter>())
         .route("/health", get(health::aggregate))
         .route("/health/liveness", get(health::liveness))
         .route("/health/readiness", get(health::readiness))
         .route("/config", get(config::config))
         .route("/prometheus", get(prometheus::prometheus))
-        .route("/instances", get(instances::instances))
-        .route("/stream", get(instances::stream))
+        .route("/instances", get(live_stream::instances))
+        .route("/stream", get(live_stream::stream))
         .merge(page::files());
     Router::new()
         .route("/actuator", get(index::index))

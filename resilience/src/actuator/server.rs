@@ -13,10 +13,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-use super::{
-    host,
-    router::{self, App},
-};
+use super::{host, router, state::App};
 
 /// How long a request's header may take to arrive, and a connection may be idle.
 const ARRIVAL: Duration = Duration::from_secs(10);

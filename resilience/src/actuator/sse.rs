@@ -12,7 +12,7 @@ use axum::{
 use futures_util::{Stream, StreamExt};
 use serde::Serialize;
 
-use super::{problem::Problem, router::App};
+use super::{problem::Problem, state::App};
 
 /// After how long without an event a comment shows that the stream is alive.
 const HEARTBEAT: Duration = Duration::from_secs(10);

@@ -10,7 +10,7 @@ use axum::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{problem::Problem, router::App, topic::Name};
+use super::{filter::Name, problem::Problem, state::App};
 use crate::{CircuitBreaker, circuit_breaker::State as BreakerState, registry::Kept};
 
 /// Lets a request pass that brings the token. It comes before everything else is looked at: who may not

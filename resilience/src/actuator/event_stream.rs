@@ -12,10 +12,11 @@ use futures_util::{Stream, stream};
 use tokio::sync::Notify;
 
 use super::{
+    filter::Filter,
     problem::Problem,
-    router::App,
     sse::{self, Lost},
-    topic::{Filter, Topic},
+    state::App,
+    topic::Topic,
 };
 use crate::{
     events::{InstanceEvent, RecentEvent},
@@ -37,7 +38,7 @@ async fn open<T: Topic>(
     State(app): State<App>,
     Path(filter): Path<Filter>,
 ) -> Result<Response, Problem> {
-    let filter = filter.checked::<T>()?;
+    let filter = filter.checked(T::TYPES)?;
     Ok(sse::respond(&app, || follow::<T>(&app, &filter)))
 }
 

@@ -26,7 +26,7 @@ macro_rules! instances {
         /// What is different at a later time.
         #[derive(Debug, Serialize)]
         #[serde(rename_all = "camelCase")]
-        pub(super) struct Changes<'a> {
+        pub(in crate::actuator) struct Diff<'a> {
             $($field: Vec<&'a $view>,)*
             removed: Removed<'a>,
         }
@@ -38,8 +38,8 @@ macro_rules! instances {
             $($field: Vec<&'a str>,)*
         }
 
-        impl<'a> Changes<'a> {
-            pub(super) fn between(before: &'a Instances, now: &'a Instances) -> Self {
+        impl<'a> Diff<'a> {
+            pub(in crate::actuator) fn between(before: &'a Instances, now: &'a Instances) -> Self {
                 Self {
                     $($field: changed(&before.$field, &now.$field),)*
                     removed: Removed { $($field: gone(&before.$field, &now.$field),)* },
@@ -85,10 +85,10 @@ mod tests {
         registry.bulkhead("new");
         registry.remove("old");
         let now = Instances::of(&registry);
-        let changes = Changes::between(&before, &now);
-        let names: Vec<_> = changes.bulkheads.iter().map(|view| view.name()).collect();
+        let diff = Diff::between(&before, &now);
+        let names: Vec<_> = diff.bulkheads.iter().map(|view| view.name()).collect();
         assert_eq!(names, ["busy", "new"]);
-        assert_eq!(changes.removed.bulkheads, ["old"]);
-        assert!(changes.retries.is_empty());
+        assert_eq!(diff.removed.bulkheads, ["old"]);
+        assert!(diff.retries.is_empty());
     }
 }
