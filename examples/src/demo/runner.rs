@@ -29,7 +29,7 @@ pub struct Options {
     #[arg(long)]
     json: bool,
     /// Show the live page on this port of 127.0.0.1, and keep everything running until ctrl-c
-    #[arg(long, value_name = "PORT", num_args = 0..=1, default_missing_value = "9090")]
+    #[arg(long, value_name = "PORT", num_args = 0..=1, default_missing_value = "9080")]
     serve: Option<u16>,
 }
 

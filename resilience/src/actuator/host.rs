@@ -39,12 +39,12 @@ mod tests {
     #[test]
     fn only_loopback_is_local() {
         for host in
-            ["localhost", "LOCALHOST:9090", "127.0.0.1:9090", "127.1.2.3", "[::1]:80", "[::1]"]
+            ["localhost", "LOCALHOST:9080", "127.0.0.1:9080", "127.1.2.3", "[::1]:80", "[::1]"]
         {
             assert!(is_local(host), "{host}");
         }
         for host in
-            ["", "evil.example:9090", "localhost.evil.example", "10.0.0.1:80", "[::2]:1", "1"]
+            ["", "evil.example:9080", "localhost.evil.example", "10.0.0.1:80", "[::2]:1", "1"]
         {
             assert!(!is_local(host), "{host}");
         }

@@ -6,7 +6,7 @@
 //!
 //! # async fn start() -> Result<(), Box<dyn std::error::Error>> {
 //! let actuator = Actuator::new(&resilience::global()).token(std::env::var("ACTUATOR_TOKEN")?)?;
-//! let server = actuator.serve().await?; // http://127.0.0.1:9090/actuator
+//! let server = actuator.serve().await?; // http://127.0.0.1:9080/actuator
 //! # server.stop().await;
 //! # Ok(())
 //! # }
@@ -68,7 +68,7 @@ use crate::Resilience;
 
 /// Where [`Actuator::serve`] listens.
 pub const DEFAULT_ADDRESS: SocketAddr =
-    SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9090);
+    SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9080);
 
 /// Shows the instances of a registry over HTTP; the [module](self) tells how.
 #[derive(Debug, Clone)]
