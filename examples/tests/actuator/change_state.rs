@@ -100,7 +100,7 @@ async fn what_makes_no_sense_is_told_what_would() {
             assert!(message.contains(allowed), "{message}");
         }
     }
-    let long = "n".repeat(201);
+    let long = "n".repeat(220);
     assert_eq!(change(&served, &long, to("CLOSE")).await.status(), StatusCode::BAD_REQUEST);
 }
 

@@ -1,8 +1,12 @@
 //! What a path asks for.
 
+use resilience_settings::MAX_NAME_CHARS;
 use serde::Deserialize;
 
-use super::{problem::Problem, state::LONGEST_NAME};
+use super::{problem::Problem, watched::POOL};
+
+/// The longest name that a path may have, in characters: no instance is shown under a longer one.
+const LONGEST_NAME: usize = MAX_NAME_CHARS + POOL.len();
 
 /// The events that a path asks for.
 #[derive(Debug, Clone, Deserialize)]

@@ -11,6 +11,9 @@ use crate::{
     time_limiter::TimeLimiterEventKind,
 };
 
+/// What the name of a thread pool is shown after, among those of the bulkheads.
+pub(super) const POOL: &str = "ThreadPoolBulkhead-";
+
 /// A pattern whose instances have events.
 pub(super) trait Watched: Kept {
     type Kind: EventKind;
@@ -24,7 +27,7 @@ pub(super) trait Watched: Kept {
 }
 
 macro_rules! watched {
-    ($($instance:ident: $kind:ident $(as $prefix:literal)?;)*) => {
+    ($($instance:ident: $kind:ident $(as $prefix:ident)?;)*) => {
         $(impl Watched for $instance {
             type Kind = $kind;
 
@@ -33,7 +36,7 @@ macro_rules! watched {
             }
 
             $(fn shown(name: &str) -> String {
-                format!(concat!($prefix, "{}"), name)
+                [$prefix, name].concat()
             })?
         })*
     };
@@ -45,5 +48,5 @@ watched! {
     RateLimiter: RateLimiterEventKind;
     TimeLimiter: TimeLimiterEventKind;
     Bulkhead: BulkheadEventKind;
-    ThreadPoolBulkhead: BulkheadEventKind as "ThreadPoolBulkhead-";
+    ThreadPoolBulkhead: BulkheadEventKind as POOL;
 }
