@@ -18,7 +18,7 @@ async fn everything_the_page_shows_is_there() {
         (
             "circuitBreakers",
             json!({
-                "name": "payment", "key": null, "state": "CLOSED", "enabled": true,
+                "name": "payment", "state": "CLOSED", "enabled": true,
                 "failureRate": -1.0, "slowCallRate": -1.0,
                 "failureRateThreshold": 50.0, "slowCallRateThreshold": 100.0,
                 "bufferedCalls": 0, "maxBufferedCalls": 4, "minimumNumberOfCalls": 4,
@@ -165,11 +165,23 @@ async fn a_transition_is_sent_at_once() {
     assert_eq!(
         sent.data,
         json!({
-            "name": "payment", "from": "CLOSED", "to": "OPEN", "at": null,
+            "name": "payment", "keyed": false, "from": "CLOSED", "to": "OPEN", "at": null,
             "failureRate": 100.0, "slowCallRate": 0.0,
         })
     );
     assert_eq!(stream.next().await.unwrap().data["circuitBreakers"][0]["state"], "OPEN");
+}
+
+#[tokio::test]
+async fn a_transition_of_a_key_is_told_as_such_without_the_key() {
+    let served = serve(ONE_OF_EACH).await;
+    let mut stream = open(&served).await;
+    let keyed = served.registry.circuit_breaker("payment").keyed("user-4711");
+    keyed.transition_to(State::Open).unwrap();
+    let sent = stream.next().await.unwrap();
+    assert_eq!(sent.name, "transition");
+    assert_eq!((&sent.data["name"], &sent.data["keyed"]), (&json!("payment"), &json!(true)));
+    assert!(!sent.data.to_string().contains("4711"), "{}", sent.data);
 }
 
 #[tokio::test]

@@ -37,7 +37,6 @@ macro_rules! views {
 
 views! {
     CircuitBreakerView {
-        key: Option<String>,
         state: &'static str,
         failure_rate: f32,
         slow_call_rate: f32,
@@ -112,6 +111,8 @@ pub(super) struct Totals {
 #[serde(rename_all = "camelCase")]
 pub(in crate::actuator) struct Transition {
     name: String,
+    /// Whether it is the instance of one of the name's keys that has changed, and not the name's own.
+    keyed: bool,
     from: &'static str,
     to: &'static str,
     at: String,
@@ -129,6 +130,7 @@ impl Transition {
         };
         Some(Self {
             name: event.instance.to_string(),
+            keyed: event.key().is_some(),
             from: from.as_str(),
             to: to.as_str(),
             at: rfc3339_of_nanos(event.at),
@@ -145,7 +147,6 @@ impl CircuitBreakerView {
         Self {
             name: breaker.name().to_owned(),
             enabled: config.is_enabled(),
-            key: None,
             state: state.as_str(),
             failure_rate: metrics.failure_rate,
             slow_call_rate: metrics.slow_call_rate,
