@@ -85,6 +85,21 @@ async fn the_root_is_links_for_programs_and_a_page_for_browsers() {
 }
 
 #[tokio::test]
+async fn every_link_of_the_root_leads_somewhere() {
+    let served = serve(ONE_OF_EACH).await;
+    let links = served.json("").await["_links"].clone();
+    for (name, link) in links.as_object().unwrap() {
+        let path = link["href"].as_str().unwrap().strip_prefix("/actuator").unwrap();
+        let filled = [("{name}", "payment"), ("{eventType}", "SUCCESS"), ("{path}", "liveness")]
+            .into_iter()
+            .fold(path.to_owned(), |path, (hole, value)| path.replace(hole, value));
+        assert!(!filled.contains('{'), "{filled}");
+        assert_eq!(link["templated"], filled != path, "{name}");
+        assert_ne!(served.status(&filled).await, StatusCode::NOT_FOUND, "{name}");
+    }
+}
+
+#[tokio::test]
 async fn nothing_is_cached_framed_or_run_that_is_not_the_pages_own() {
     let served = serve("").await;
     for path in ["", "/page/page.js", "/page/page.css", "/health", "/no/such/path"] {

@@ -7,6 +7,7 @@ mod events;
 mod health;
 mod instances;
 mod lists;
+mod problems;
 mod readers;
 mod server;
 mod streams;

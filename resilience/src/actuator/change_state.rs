@@ -3,14 +3,19 @@
 use axum::{
     Json,
     body::Bytes,
-    extract::{FromRequest, Path, Request, State},
+    extract::{FromRequest, Request, State, rejection::BytesRejection},
     http::StatusCode,
     middleware::Next,
     response::{IntoResponse, Response},
 };
 use serde::{Deserialize, Serialize};
 
-use super::{filter::Name, problem::Problem, state::App};
+use super::{
+    extract::Path,
+    filter::Name,
+    problem::Problem,
+    state::{ARRIVAL, App},
+};
 use crate::{CircuitBreaker, circuit_breaker::State as BreakerState, registry::Kept};
 
 /// Lets a request pass that brings the token. It comes before everything else is looked at: who may not
@@ -59,10 +64,19 @@ pub(super) async fn change(
     State(app): State<App>,
     Path(name): Path<Name>,
     request: Request,
-) -> Result<Json<Changed>, Response> {
-    let name = name.checked().map_err(IntoResponse::into_response)?;
-    let body = Bytes::from_request(request, &app).await.map_err(IntoResponse::into_response)?;
-    apply(&app, &name, &body).map(Json).map_err(IntoResponse::into_response)
+) -> Result<Json<Changed>, Problem> {
+    let name = name.checked()?;
+    apply(&app, &name, &body(request).await?).map(Json)
+}
+
+async fn body(request: Request) -> Result<Bytes, Problem> {
+    let body = tokio::time::timeout(ARRIVAL, Bytes::from_request(request, &())).await;
+    let body = body.map_err(|_| {
+        let seconds = ARRIVAL.as_secs();
+        let message = format!("the body did not arrive within {seconds} seconds");
+        Problem::new(StatusCode::REQUEST_TIMEOUT, message)
+    })?;
+    body.map_err(|refused: BytesRejection| Problem::new(refused.status(), refused.body_text()))
 }
 
 fn apply(app: &App, name: &str, body: &[u8]) -> Result<Changed, Problem> {

@@ -4,7 +4,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use axum::{
     Router,
-    extract::{Path, State},
+    extract::State,
     response::{Response, sse::Event},
     routing::get,
 };
@@ -12,6 +12,7 @@ use futures_util::{Stream, stream};
 use tokio::sync::Notify;
 
 use super::{
+    extract::Path,
     filter::Filter,
     problem::Problem,
     sse::{self, Lost},

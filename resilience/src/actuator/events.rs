@@ -2,12 +2,13 @@
 
 use axum::{
     Json, Router,
-    extract::{Path, Query, State},
+    extract::{FromRequestParts, Query, State},
+    http::request::Parts,
     routing::get,
 };
 use serde::Deserialize;
 
-use super::{filter::Filter, problem::Problem, state::App, topic::Topic};
+use super::{extract::Path, filter::Filter, problem::Problem, state::App, topic::Topic};
 
 /// How many events an answer has unless it is asked for more.
 const USUAL: usize = 1_000;
@@ -16,8 +17,25 @@ const USUAL: usize = 1_000;
 const MOST: usize = 10_000;
 
 #[derive(Deserialize)]
-struct Limit {
+struct Asked {
     limit: Option<usize>,
+}
+
+/// How many events an answer has at most, as a query asks for it.
+struct Limit(usize);
+
+impl<S: Send + Sync> FromRequestParts<S> for Limit {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let Query(Asked { limit }) =
+            Query::from_request_parts(parts, state).await.map_err(|_| {
+                Problem::bad_request(format!(
+                    "expected one `limit`, a whole number from 0 to {MOST}"
+                ))
+            })?;
+        Ok(Self(limit.unwrap_or(USUAL).min(MOST)))
+    }
 }
 
 pub(super) fn routes<T: Topic>() -> Router<App> {
@@ -32,12 +50,12 @@ pub(super) fn routes<T: Topic>() -> Router<App> {
 async fn list<T: Topic>(
     State(app): State<App>,
     Path(filter): Path<Filter>,
-    Query(Limit { limit }): Query<Limit>,
+    Limit(limit): Limit,
 ) -> Result<Json<T::List>, Problem> {
     let filter = filter.checked(T::TYPES)?;
     let mut events = T::kept(&app.registry, &filter);
     events.sort_by_key(|(_, event)| event.created_at);
-    let surplus = events.len().saturating_sub(limit.unwrap_or(USUAL).min(MOST));
+    let surplus = events.len().saturating_sub(limit);
     let newest: Vec<_> =
         events.drain(surplus..).map(|(name, event)| T::json(name, event)).collect();
     Ok(Json(newest.into()))

@@ -33,6 +33,7 @@ mod config;
 mod event_json;
 mod event_stream;
 mod events;
+mod extract;
 mod filter;
 mod health;
 mod host;

@@ -29,6 +29,16 @@ impl Problem {
     }
 }
 
+/// What is answered where there is nothing.
+pub(super) async fn not_found() -> Problem {
+    Problem::new(StatusCode::NOT_FOUND, "there is nothing here: /actuator lists what there is")
+}
+
+/// What is answered to a method that a path does not know; the header `Allow` says which it does.
+pub(super) async fn method_not_allowed() -> Problem {
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "this path has no such method")
+}
+
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let Self { status, message } = self;

@@ -5,18 +5,34 @@ use std::sync::Arc;
 use axum::{Router, extract::DefaultBodyLimit, middleware, routing::get};
 
 use super::{
-    change_state, config, event_stream, events, health, index, lists, live_stream, page,
-    prometheus, state::App,
+    change_state, config, event_stream, events, health, host, index, lists, live_stream, page,
+    problem, prometheus, state::App,
 };
 use crate::{Bulkhead, CircuitBreaker, RateLimiter, Retry, TimeLimiter};
 
 const LARGEST_BODY: usize = 4096;
 
+/// The routes for a router of the program's own.
 pub(super) fn router(app: App) -> Router {
+    secured(routes(app))
+}
+
+/// The routes of a server that has nothing else; if it is `local`, for requests to this host only.
+pub(super) fn whole(app: App, local: bool) -> Router {
+    let routes = routes(app).fallback(problem::not_found);
+    secured(if local { routes.layer(middleware::from_fn(host::local_only)) } else { routes })
+}
+
+/// Around all else, so that what is refused is secured too.
+fn secured(routes: Router) -> Router {
+    routes.layer(middleware::map_response(page::secure))
+}
+
+fn routes(app: App) -> Router {
     let authorized = middleware::from_fn_with_state(Arc::clone(&app), change_state::authorize);
     let change = axum::routing::post(change_state::change)
         .layer(DefaultBodyLimit::max(LARGEST_BODY))
-        .layer(authorized);
+        .route_layer(authorized);
     let routes = Router::new()
         .route("/circuitbreakers", get(lists::circuit_breakers))
         .route("/circuitbreakers/{name}", change)
@@ -41,11 +57,13 @@ pub(super) fn router(app: App) -> Router {
         .route("/prometheus", get(prometheus::prometheus))
         .route("/instances", get(live_stream::instances))
         .route("/stream", get(live_stream::stream))
-        .merge(page::files());
+        .merge(page::files())
+        .fallback(problem::not_found)
+        .method_not_allowed_fallback(problem::method_not_allowed);
     Router::new()
         .route("/actuator", get(index::index))
         .route("/actuator/", get(index::index))
         .nest("/actuator", routes)
-        .layer(middleware::map_response(page::secure))
+        .method_not_allowed_fallback(problem::method_not_allowed)
         .with_state(app)
 }

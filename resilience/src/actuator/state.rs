@@ -1,14 +1,14 @@
 //! What the handlers share.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use tokio::sync::{Semaphore, watch};
 
 use super::{Actuator, live::Live, token::Token};
 use crate::Resilience;
 
-/// The longest name that a path may have, in characters: no instance has a longer one.
-pub(super) const LONGEST_NAME: usize = 200;
+/// How long a request's header and its body may each take to arrive, and a connection may be idle.
+pub(super) const ARRIVAL: Duration = Duration::from_secs(10);
 
 /// How many streams there may be at once.
 const MOST_STREAMS: usize = 64;
