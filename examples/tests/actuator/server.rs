@@ -1,14 +1,16 @@
+use std::time::Duration;
+
 use axum::{body::Body, http::Request};
 use reqwest::StatusCode;
 use resilience::actuator::Actuator;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
-    time::Instant,
+    time::{Instant, timeout},
 };
 use tower::ServiceExt;
 
-use crate::support::{TOKEN, registry, serve};
+use crate::support::{PATIENCE, Served, TOKEN, registry, serve};
 
 #[tokio::test]
 async fn on_loopback_only_requests_for_this_host_are_served() {
@@ -56,6 +58,64 @@ async fn a_request_that_never_becomes_whole_is_given_up_after_ten_seconds() {
     let mut answer = Vec::new();
     half.read_to_end(&mut answer).await.unwrap();
     assert_eq!(began.elapsed().as_secs(), 10);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_never_becomes_whole_is_given_up_after_ten_seconds() {
+    let served = serve("circuitbreaker.instances.payment: {}").await;
+    let mut half = TcpStream::connect(served.server.address()).await.unwrap();
+    let head = format!(
+        "POST /actuator/circuitbreakers/payment HTTP/1.1\r\nHost: localhost\r\n\
+         Authorization: Bearer {TOKEN}\r\nContent-Length: 30\r\n\r\n{{"
+    );
+    half.write_all(head.as_bytes()).await.unwrap();
+    let began = Instant::now();
+    let mut answer = [0; 12];
+    timeout(PATIENCE, half.read_exact(&mut answer)).await.unwrap().unwrap();
+    assert_eq!(answer, *b"HTTP/1.1 408");
+    assert_eq!(began.elapsed().as_secs(), 10);
+}
+
+const REQUESTS: usize = 100;
+
+/// Asks for more than fits between the two sides, and reads nothing of it.
+async fn greedy(served: &Served) -> TcpStream {
+    for number in 0..200 {
+        served.registry.circuit_breaker(&format!("breaker-{number}"));
+    }
+    let mut client = TcpStream::connect(served.server.address()).await.unwrap();
+    let request = "GET /actuator/prometheus HTTP/1.1\r\nHost: localhost\r\n";
+    let all_but_one = format!("{request}\r\n").repeat(REQUESTS - 1);
+    let requests = format!("{all_but_one}{request}Connection: close\r\n\r\n");
+    client.write_all(requests.as_bytes()).await.unwrap();
+    client.readable().await.unwrap();
+    client
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_reads_nothing_keeps_the_server_from_stopping_for_five_seconds_only() {
+    let served = serve("").await;
+    let _client = greedy(&served).await;
+    let began = Instant::now();
+    timeout(PATIENCE, served.server.stop()).await.unwrap();
+    assert_eq!(began.elapsed().as_secs(), 5);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_reads_nothing_is_given_up_after_thirty_seconds() {
+    for (seconds, whole) in [(20, true), (31, false)] {
+        let served = serve("").await;
+        let mut client = greedy(&served).await;
+        tokio::time::sleep(Duration::from_secs(seconds)).await;
+        // What is read now takes real time, which the clock must not jump over.
+        tokio::time::resume();
+        let mut answers = Vec::new();
+        // Whether that ends in an error depends on what was under way.
+        let _ = client.read_to_end(&mut answers).await;
+        let answered = String::from_utf8_lossy(&answers).matches("HTTP/1.1 200").count();
+        assert_eq!(answered == REQUESTS, whole, "{answered} after {seconds} seconds");
+        tokio::time::pause();
+    }
 }
 
 #[tokio::test]

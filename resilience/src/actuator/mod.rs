@@ -55,6 +55,7 @@ mod token;
 mod topic;
 mod transitions;
 mod watched;
+mod write_timeout;
 
 use std::{io, net::SocketAddr};
 
@@ -86,11 +87,12 @@ impl Actuator {
         Self { registry: registry.clone(), token: None, capture_events: true }
     }
 
-    /// Lets those who have this token change the state of breakers, by `Authorization: Bearer TOKEN`.
+    /// Lets those who have this token of 16 to 1024 visible ASCII characters change the state of breakers,
+    /// by `Authorization: Bearer TOKEN`.
     ///
     /// # Errors
     ///
-    /// Unless the token is 16 to 1024 visible ASCII characters.
+    /// If the token is shorter or longer, or has other characters.
     pub fn token(mut self, token: impl Into<String>) -> Result<Self, UnfitToken> {
         self.token = Some(Token::new(token.into())?);
         Ok(self)
@@ -106,10 +108,10 @@ impl Actuator {
         self
     }
 
-    /// The routes, all under `/actuator`, for a router of the program's own.
+    /// Returns the routes, all under `/actuator`, for a router of the program's own.
     ///
-    /// Whoever serves them decides who may connect, and limits connections. Streams that are open keep
-    /// a server from stopping gracefully; a [`Server`] ends them.
+    /// Whoever serves them decides who may connect, and limits connections and their time. Streams that
+    /// are open keep a server from stopping gracefully; a [`Server`] ends them.
     ///
     /// # Examples
     ///
@@ -125,11 +127,28 @@ impl Actuator {
         router::router(Shared::new(self))
     }
 
-    /// Serves at [`DEFAULT_ADDRESS`].
+    /// Serves at [`DEFAULT_ADDRESS`], `127.0.0.1:9080`.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use resilience::actuator::Actuator;
+    ///
+    /// # async fn run() -> std::io::Result<()> {
+    /// let server = Actuator::new(&resilience::global()).serve().await?;
+    /// println!("http://{}/actuator", server.address());
+    /// # server.stop().await;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
     /// If the port cannot be bound.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is served if the future is dropped before it is ready, and the port is free again.
     pub async fn serve(self) -> io::Result<Server> {
         self.bind(DEFAULT_ADDRESS).await
     }
@@ -139,9 +158,16 @@ impl Actuator {
     /// On a loopback address, requests for another host are refused: a web site whose name was made to
     /// point there cannot read what its visitor's browser can.
     ///
+    /// There are at most 256 connections. One is ended that is idle for 10 seconds, whose request takes
+    /// longer than that to arrive, or whose other side takes nothing of an answer for 30 seconds.
+    ///
     /// # Errors
     ///
     /// If the address cannot be bound.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is served if the future is dropped before it is ready, and the port is free again.
     pub async fn bind(self, address: impl ToSocketAddrs) -> io::Result<Server> {
         Server::start(address, Shared::new(self)).await
     }

@@ -1,6 +1,6 @@
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
-use axum::{Router, middleware, serve::Listener};
+use axum::{Router, serve::Listener};
 use hyper::server::conn::http1;
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
@@ -10,13 +10,21 @@ use hyper_util::{
 use tokio::{
     net::{TcpListener, ToSocketAddrs},
     sync::{Semaphore, watch},
-    task::JoinHandle,
+    task::{JoinHandle, JoinSet},
+    time::timeout,
 };
 
-use super::{host, router, state::App};
+use super::{
+    router,
+    state::{ARRIVAL, App},
+    write_timeout::WriteTimeout,
+};
 
-/// How long a request's header may take to arrive, and a connection may be idle.
-const ARRIVAL: Duration = Duration::from_secs(10);
+/// How long a client may take nothing of what is sent to it.
+const TAKING: Duration = Duration::from_secs(30);
+
+/// How long the requests under way have once the server stops.
+const DRAIN: Duration = Duration::from_secs(5);
 
 /// How many connections there may be at once; further ones wait.
 const MOST_CONNECTIONS: usize = 256;
@@ -35,21 +43,18 @@ impl Server {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
         let closing = app.closing.clone();
-        let mut routes = router::router(app);
-        if address.ip().is_loopback() {
-            routes = routes.layer(middleware::from_fn(host::local_only));
-        }
+        let routes = router::whole(app, address.ip().is_loopback());
         let task = tokio::spawn(serve(listener, routes, closing.subscribe()));
         Ok(Self { address, closing, task })
     }
 
-    /// The address it listens on.
+    /// Returns the address it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// Takes no more connections, ends the streams and returns when the requests under way have been
-    /// answered.
+    /// answered, after 5 seconds at the latest: connections that are still open then are broken off.
     ///
     /// # Cancel safety
     ///
@@ -67,11 +72,11 @@ impl Drop for Server {
     }
 }
 
-/// `axum::serve` with limits on the number of connections and the time in which headers arrive.
+/// `axum::serve` with limits on the number of connections and on the time that each of them may take.
 async fn serve(mut listener: TcpListener, routes: Router, mut closing: watch::Receiver<bool>) {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(ARRIVAL);
-    let connections = GracefulShutdown::new();
+    let (graceful, mut connections) = (GracefulShutdown::new(), JoinSet::new());
     let free = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     loop {
         let accepted = async {
@@ -83,8 +88,11 @@ async fn serve(mut listener: TcpListener, routes: Router, mut closing: watch::Re
             _ = closing.wait_for(|closing| *closing) => break,
         };
         let service = TowerToHyperService::new(routes.clone());
-        let connection = connections.watch(http.serve_connection(TokioIo::new(stream), service));
-        tokio::spawn(async move {
+        let stream = TokioIo::new(WriteTimeout::new(stream, TAKING));
+        let connection = graceful.watch(http.serve_connection(stream, service));
+        // Those that have ended are forgotten.
+        while connections.try_join_next().is_some() {}
+        connections.spawn(async move {
             // A broken connection is its client's affair.
             let _ = connection.await;
             drop(place);
@@ -92,5 +100,6 @@ async fn serve(mut listener: TcpListener, routes: Router, mut closing: watch::Re
     }
     // A new connection is refused from here on, not left waiting.
     drop(listener);
+    let _ = timeout(DRAIN, graceful.shutdown()).await;
     connections.shutdown().await;
 }
