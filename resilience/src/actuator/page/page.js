@@ -5,7 +5,7 @@ import { byId, element, setText } from "./dom.js";
 import { PATTERNS } from "./patterns.js";
 import { follow, server } from "./server.js";
 import { Table } from "./table.js";
-import { addTransition, drawTransitions, restartTransitions } from "./timeline.js";
+import { addTransition, drawTransitions, restartTransitions, tickTransitions } from "./timeline.js";
 import { onView, readAddress } from "./view.js";
 import { count, stateWord } from "./words.js";
 
@@ -49,7 +49,10 @@ follow({
 });
 
 // Ages and waits go on without the server.
-setInterval(() => breakers.tick(), 1000);
+setInterval(() => {
+  breakers.tick();
+  tickTransitions();
+}, 1000);
 
 function scheduleDraw() {
   if (drawScheduled) return;

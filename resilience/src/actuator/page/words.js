@@ -10,7 +10,17 @@ const STATES = {
 };
 
 const number = new Intl.NumberFormat("en");
-export const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
+const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
+const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium" });
+const whole = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "long" });
+
+export const today = () => day.format(new Date());
+/** A time, with its day unless that is today. */
+export function moment(date) {
+  const on = day.format(date);
+  return on === today() ? clock.format(date) : `${on}, ${clock.format(date)}`;
+}
+export const wholeMoment = (date) => whole.format(date);
 
 export const count = (value) => number.format(value);
 export const stateWord = (state) => STATES[state] ?? state;
