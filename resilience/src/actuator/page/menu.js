@@ -32,6 +32,8 @@ const ACTIONS = [
   },
 ];
 
+const NOTHING = "Nothing can be changed from here: no token is configured on the server.";
+
 let menuButton = null;
 
 export function openMenu(button, name) {
@@ -46,8 +48,7 @@ export function openMenu(button, name) {
     });
     return made;
   };
-  const told = "Nothing can be changed from here: no token is configured on the server.";
-  menu.replaceChildren(...(server.writable ? ACTIONS.map(item) : [element("p", {}, told)]));
+  menu.replaceChildren(...(server.writable ? ACTIONS.map(item) : [nothing()]));
   menu.setAttribute("aria-label", `Change ${name}`);
   menu.showPopover();
   button.setAttribute("aria-expanded", "true");
@@ -57,7 +58,13 @@ export function openMenu(button, name) {
   const top = fits ? place.bottom : Math.max(0, place.top - menu.offsetHeight);
   menu.style.top = `${scrollY + top}px`;
   menu.style.left = `${scrollX + Math.max(4, place.right - menu.offsetWidth)}px`;
-  (menu.querySelector("button") ?? menu).focus();
+  menu.querySelector("button").focus();
+}
+
+/** What the menu has without any action; it has the focus like any item, so that it is read out. */
+function nothing() {
+  const attributes = { type: "button", role: "menuitem", "aria-disabled": "true", tabindex: "-1" };
+  return element("button", attributes, NOTHING);
 }
 
 byId("menu").addEventListener("toggle", (event) => {
