@@ -5,6 +5,7 @@
 
 pub(crate) mod browser;
 pub(crate) mod database;
+pub(crate) mod proxy;
 pub(crate) mod watched;
 
 use std::time::{Duration, Instant};

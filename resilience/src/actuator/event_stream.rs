@@ -40,7 +40,7 @@ async fn open<T: Topic>(
     Path(filter): Path<Filter>,
 ) -> Result<Response, Problem> {
     let filter = filter.checked(T::TYPES)?;
-    Ok(sse::respond(&app, || follow::<T>(&app, &filter)))
+    Ok(sse::respond(&app, sse::comments(), || follow::<T>(&app, &filter)))
 }
 
 /// What happens at the instances from now on.

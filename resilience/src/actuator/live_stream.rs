@@ -58,7 +58,7 @@ pub(super) async fn instances(State(app): State<App>) -> Response {
 }
 
 pub(super) async fn stream(State(app): State<App>) -> Response {
-    sse::respond(&app, || follow(Arc::clone(&app)))
+    sse::respond(&app, sse::heartbeats(), || follow(Arc::clone(&app)))
 }
 
 /// All instances, then their changes and each transition.

@@ -14,12 +14,12 @@ use serde::Serialize;
 
 use super::{problem::Problem, state::App};
 
-/// After how long without an event a comment shows that the stream is alive.
+/// After how long without an event something else shows that the stream is alive.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
 /// Sends a stream to a client, if there are not too many already, until the client goes or the server
 /// stops.
-pub(super) fn respond<S>(app: &App, events: impl FnOnce() -> S) -> Response
+pub(super) fn respond<S>(app: &App, keep_alive: KeepAlive, events: impl FnOnce() -> S) -> Response
 where
     S: Stream<Item = Event> + Send + 'static,
 {
@@ -38,7 +38,25 @@ where
         let _held_while_it_is_read = &permit;
         Ok::<_, Infallible>(event)
     });
-    Sse::new(events).keep_alive(KeepAlive::new().interval(HEARTBEAT)).into_response()
+    Sse::new(events).keep_alive(keep_alive).into_response()
+}
+
+/// Shows that a stream is alive by comments, which no listener hears.
+pub(super) fn comments() -> KeepAlive {
+    KeepAlive::new().interval(HEARTBEAT)
+}
+
+/// Shows it by events, for pages: a browser tells them of no comments.
+pub(super) fn heartbeats() -> KeepAlive {
+    let every_ms = HEARTBEAT.as_millis();
+    comments().event(named("heartbeat", &Heartbeat { every_ms }))
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Heartbeat {
+    /// The longest time without any event.
+    every_ms: u128,
 }
 
 /// An event with a name, for listeners of that name.
