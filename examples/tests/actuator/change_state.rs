@@ -41,6 +41,28 @@ async fn who_has_the_token_changes_the_state() {
 }
 
 #[tokio::test]
+async fn a_change_is_one_of_all_keys_that_are_in_use() {
+    let served = serve(BREAKER).await;
+    let breaker = served.registry.circuit_breaker("payment");
+    let (one, other) = (breaker.keyed("eu"), breaker.keyed("us"));
+    one.transition_to(State::Open).unwrap();
+    for (wanted, state) in [("FORCE_OPEN", State::ForcedOpen), ("CLOSE", State::Closed)] {
+        assert_eq!(change(&served, "payment", to(wanted)).await.status(), StatusCode::OK);
+        assert_eq!([breaker.state(), one.state(), other.state()], [state; 3]);
+    }
+}
+
+#[tokio::test]
+async fn only_an_object_with_a_word_is_a_change() {
+    let served = serve(BREAKER).await;
+    for body in [r#"["FORCE_OPEN"]"#, r#"{"updateState":{"FORCE_OPEN":null}}"#, r#""FORCE_OPEN""#] {
+        let response = change(&served, "payment", body).await;
+        assert_eq!(response.status(), StatusCode::BAD_REQUEST, "{body}");
+    }
+    assert_eq!(served.registry.circuit_breaker("payment").state(), State::Closed);
+}
+
+#[tokio::test]
 async fn without_the_token_nothing_is_changed_and_nothing_told() {
     let served = serve(BREAKER).await;
     for authorization in ["", "Bearer", "Bearer wrong", "Basic for-tests-only-0123456789"] {

@@ -8,15 +8,20 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::{
     extract::Path,
     filter::Name,
     problem::Problem,
-    state::{ARRIVAL, App},
+    state::{ARRIVAL, App, Shared},
 };
-use crate::{CircuitBreaker, circuit_breaker::State as BreakerState, registry::Kept};
+use crate::{
+    CircuitBreaker,
+    circuit_breaker::{IllegalTransition, State as BreakerState},
+    registry::Kept,
+};
 
 /// Lets a request pass that brings the token. It comes before everything else is looked at: who may not
 /// change anything learns nothing, not even which names there are.
@@ -35,21 +40,36 @@ pub(super) async fn authorize(State(app): State<App>, request: Request, next: Ne
     problem.into_response()
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Wanted {
-    update_state: Update,
+/// What can be asked for.
+#[derive(Debug, Clone, Copy)]
+enum Update {
+    To(BreakerState),
+    Reset,
 }
 
-/// What can be asked for.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-enum Update {
-    Close,
-    ForceOpen,
-    Disable,
-    MetricsOnly,
-    Reset,
+impl Update {
+    /// That of the body of a request: an object, whose other fields are left alone.
+    fn read(body: &[u8]) -> Option<Self> {
+        let body: Map<String, Value> = serde_json::from_slice(body).ok()?;
+        Some(match body.get("updateState")?.as_str()? {
+            "CLOSE" => Self::To(BreakerState::Closed),
+            "FORCE_OPEN" => Self::To(BreakerState::ForcedOpen),
+            "DISABLE" => Self::To(BreakerState::Disabled),
+            "METRICS_ONLY" => Self::To(BreakerState::MetricsOnly),
+            "RESET" => Self::Reset,
+            _ => return None,
+        })
+    }
+
+    fn apply(self, breaker: &CircuitBreaker) -> Result<(), IllegalTransition> {
+        match self {
+            Self::To(state) => breaker.transition_to(state),
+            Self::Reset => {
+                breaker.reset();
+                Ok(())
+            }
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -66,7 +86,8 @@ pub(super) async fn change(
     request: Request,
 ) -> Result<Json<Changed>, Problem> {
     let name = name.checked()?;
-    apply(&app, &name, &body(request).await?).map(Json)
+    let body = body(request).await?;
+    app.look(move |app| apply(app, &name, &body)).await.map(Json)
 }
 
 async fn body(request: Request) -> Result<Bytes, Problem> {
@@ -79,27 +100,21 @@ async fn body(request: Request) -> Result<Bytes, Problem> {
     body.map_err(|refused: BytesRejection| Problem::new(refused.status(), refused.body_text()))
 }
 
-fn apply(app: &App, name: &str, body: &[u8]) -> Result<Changed, Problem> {
-    let Wanted { update_state } = serde_json::from_slice(body).map_err(|error| {
-        Problem::bad_request(format!(
-            "expected {{\"updateState\": \"CLOSE\"}}, or FORCE_OPEN, DISABLE, METRICS_ONLY or RESET: \
-             {error}"
-        ))
+/// Changes a breaker and those of all its keys: who forces a name open means all of its calls.
+fn apply(app: &Shared, name: &str, body: &[u8]) -> Result<Changed, Problem> {
+    let update = Update::read(body).ok_or_else(|| {
+        let message =
+            "expected {\"updateState\": \"CLOSE\"}, or FORCE_OPEN, DISABLE, METRICS_ONLY or RESET";
+        Problem::bad_request(message)
     })?;
     let breaker = CircuitBreaker::find_in(&app.registry, name).ok_or_else(|| {
         Problem::new(StatusCode::NOT_FOUND, "there is no circuit breaker of this name")
     })?;
-    let transition = match update_state {
-        Update::Close => breaker.transition_to(BreakerState::Closed),
-        Update::ForceOpen => breaker.transition_to(BreakerState::ForcedOpen),
-        Update::Disable => breaker.transition_to(BreakerState::Disabled),
-        Update::MetricsOnly => breaker.transition_to(BreakerState::MetricsOnly),
-        Update::Reset => {
-            breaker.reset();
-            Ok(())
-        }
-    };
-    transition.map_err(|illegal| Problem::new(StatusCode::CONFLICT, illegal.to_string()))?;
+    for breaker in [breaker.clone()].into_iter().chain(breaker.keyed_instances()) {
+        update
+            .apply(&breaker)
+            .map_err(|illegal| Problem::new(StatusCode::CONFLICT, illegal.to_string()))?;
+    }
     let name = breaker.name();
     Ok(Changed {
         circuit_breaker_name: name.to_owned(),

@@ -53,10 +53,11 @@ async fn list<T: Topic>(
     Limit(limit): Limit,
 ) -> Result<Json<T::List>, Problem> {
     let filter = filter.checked(T::TYPES)?;
-    let mut events = T::kept(&app.registry, &filter);
-    events.sort_by_key(|(_, event)| event.created_at);
-    let surplus = events.len().saturating_sub(limit);
-    let newest: Vec<_> =
-        events.drain(surplus..).map(|(name, event)| T::json(name, event)).collect();
-    Ok(Json(newest.into()))
+    let newest = app.look(move |app| {
+        let mut events = T::kept(&app.registry, &filter);
+        events.sort_by_key(|(_, event)| event.created_at);
+        events.split_off(events.len().saturating_sub(limit))
+    });
+    let newest = newest.await.into_iter().map(|(name, event)| T::json(name, event));
+    Ok(Json(newest.collect::<Vec<_>>().into()))
 }

@@ -14,8 +14,10 @@ use super::problem::Problem;
 /// Refuses what is meant for another host than this one, as a browser asks for a name that somebody has
 /// made to point here.
 pub(super) async fn local_only(request: Request, next: Next) -> Response {
-    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
-    if host.is_some_and(is_local) {
+    // Of two, nobody knows which one is meant.
+    let mut hosts = request.headers().get_all(HOST).iter();
+    let host = hosts.next().and_then(|host| host.to_str().ok());
+    if host.is_some_and(is_local) && hosts.next().is_none() {
         return next.run(request).await;
     }
     let message = "this server answers for localhost and loopback addresses only";

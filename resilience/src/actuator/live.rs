@@ -110,7 +110,10 @@ async fn look(registry: Resilience, latest: watch::Sender<Arc<Instances>>) {
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
-        let now = Instances::of(&registry);
+        let registry = registry.clone();
+        // There may be very many, and tasks of the program's wait for this thread.
+        let now = tokio::task::spawn_blocking(move || Instances::of(&registry));
+        let Ok(now) = now.await else { return };
         latest.send_if_modified(|last| {
             let changed = **last != now;
             if changed {

@@ -52,9 +52,9 @@ struct Everything<'i> {
 }
 
 pub(super) async fn instances(State(app): State<App>) -> Response {
+    let instances = &app.look(|app| Instances::of(&app.registry)).await;
     let (transitions, _) = app.live.transitions();
-    let everything = Everything { instances: &Instances::of(&app.registry), transitions };
-    Json(Told::now(&app, everything)).into_response()
+    Json(Told::now(&app, Everything { instances, transitions })).into_response()
 }
 
 pub(super) async fn stream(State(app): State<App>) -> Response {

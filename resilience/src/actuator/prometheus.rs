@@ -10,5 +10,6 @@ use super::state::App;
 use crate::metrics;
 
 pub(super) async fn prometheus(State(app): State<App>) -> Response {
-    ([(CONTENT_TYPE, metrics::CONTENT_TYPE)], app.registry.prometheus()).into_response()
+    let text = app.look(|app| app.registry.prometheus()).await;
+    ([(CONTENT_TYPE, metrics::CONTENT_TYPE)], text).into_response()
 }

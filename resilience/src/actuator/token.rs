@@ -34,8 +34,11 @@ impl Token {
     }
 }
 
+/// Where there is one header of this kind: of two, nobody knows which one is meant.
 fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let (scheme, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    let mut all = headers.get_all(AUTHORIZATION).iter();
+    let (Some(only), None) = (all.next(), all.next()) else { return None };
+    let (scheme, token) = only.to_str().ok()?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
@@ -72,6 +75,9 @@ mod tests {
             assert_eq!(token.is_in(&headers(authorization)), is_in, "{authorization}");
         }
         assert!(!token.is_in(&HeaderMap::new()));
+        let mut twice = headers("Bearer 0123456789abcdef");
+        twice.append(AUTHORIZATION, "Bearer 0123456789abcdef".parse().unwrap());
+        assert!(!token.is_in(&twice));
     }
 
     #[test]
