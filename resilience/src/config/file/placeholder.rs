@@ -1,6 +1,10 @@
 //! Spring's `${name:default}`.
 
-use std::{cell::Cell, collections::HashMap, sync::Arc};
+use std::{
+    cell::{Cell, RefCell},
+    collections::HashMap,
+    sync::Arc,
+};
 
 use resilience_settings::canonical;
 
@@ -8,7 +12,7 @@ use super::node::{MAX_BYTES, MAX_DEPTH};
 use crate::config::{environment::Variable, key_path::KeyPath, property::shown_key};
 
 /// How many placeholders are replaced in one load, nested ones included, and how many bytes go into
-/// it and come of it: without a bound a few lines that name each other twice would take for ever.
+/// it and come of it: without a bound a few lines that name each other twice would fill the memory.
 const MAX_REPLACED: usize = 100_000;
 const MAX_REPLACED_BYTES: usize = MAX_BYTES;
 
@@ -17,6 +21,9 @@ const MAX_REPLACED_BYTES: usize = MAX_BYTES;
 pub(super) struct Placeholders<'a> {
     variables: HashMap<&'a str, &'a Variable>,
     properties: HashMap<String, Arc<str>>,
+    /// What came of properties: however often one is named, the work is done once. All are defined
+    /// before the first is asked for.
+    expanded: RefCell<HashMap<String, Arc<str>>>,
     replaced: Cell<usize>,
     replaced_bytes: Cell<usize>,
 }
@@ -27,6 +34,7 @@ impl<'a> Placeholders<'a> {
         Self {
             variables: variables.collect(),
             properties: HashMap::new(),
+            expanded: RefCell::default(),
             replaced: Cell::new(0),
             replaced_bytes: Cell::new(0),
         }
@@ -100,15 +108,19 @@ impl<'a> Placeholders<'a> {
             });
         }
         let folded_name = folded(&KeyPath::of(&name));
+        if let Some(value) = self.expanded.borrow().get(&folded_name) {
+            return Ok(value.to_string());
+        }
         if let Some(value) = self.properties.get(&folded_name) {
             if open.contains(&folded_name) {
                 let name = shown_key(&name);
                 return Err(format!("the placeholder ${{{name}}} leads back to itself"));
             }
-            open.push(folded_name);
-            let value = self.expand(value, open, depth + 1);
+            open.push(folded_name.clone());
+            let value = self.expand(value, open, depth + 1)?;
             open.pop();
-            return value;
+            self.expanded.borrow_mut().insert(folded_name, value.as_str().into());
+            return Ok(value);
         }
         match default {
             Some(default) => self.expand(default, open, depth + 1),
@@ -228,15 +240,35 @@ mod tests {
         );
     }
 
-    #[test]
-    fn exploding_placeholders_are_stopped() {
+    /// Properties that each name the next one twice, down to the last.
+    fn doubling(last: &str) -> Placeholders<'static> {
         let mut placeholders = Placeholders::new(&[]);
-        for level in 0..60 {
-            let name = format!("p{level}");
-            let value = format!("${{p{}:}}${{p{}:}}", level + 1, level + 1);
-            placeholders.define(&KeyPath::of(&name), value.into());
+        for level in 0..40 {
+            let value = format!("${{p{}}}${{p{}}}", level + 1, level + 1);
+            placeholders.define(&KeyPath::of(&format!("p{level}")), value.into());
         }
+        placeholders.define(&KeyPath::of("p40"), last.into());
+        placeholders
+    }
+
+    #[test]
+    fn a_property_is_expanded_once_however_often_it_is_named() {
+        let placeholders = doubling("");
+        assert_eq!(placeholders.resolve("${p0}"), Ok(Some(String::new())));
+        assert_eq!(placeholders.replaced.get(), 81, "two for each level and the first");
+    }
+
+    #[test]
+    fn a_value_that_explodes_is_stopped() {
+        let placeholders = doubling("x");
         let error = placeholders.resolve("${p0}").unwrap_err();
+        assert_eq!(error, "placeholders take more than 1048576 bytes");
+        assert!(placeholders.replaced.get() < 100);
+    }
+
+    #[test]
+    fn more_placeholders_than_anybody_writes_are_refused() {
+        let error = resolve(&"${:}".repeat(100_001)).unwrap_err();
         assert_eq!(error, "more than 100000 placeholders are replaced");
     }
 }
