@@ -276,6 +276,7 @@ impl Engine {
     ///
     /// It cannot where no threshold is exceeded and it pushes a call out of a full window, or where
     /// nothing in the window speaks against the callee: neither rate gets higher then.
+    #[inline]
     pub(super) fn succeed_quietly(&mut self, generation: u64, elapsed: u64, now: u64) -> bool {
         let counts = matches!(self.state(), State::Closed | State::MetricsOnly);
         let slow = elapsed > self.config.slow_beyond();
