@@ -4,8 +4,9 @@
 #[path = "../../benches/src/bin/build_cost/tree.rs"]
 mod tree;
 
-/// As many as there were when last counted, three of them for the `metrics` facade. Fewer are welcome, and then here too.
-const MOST: usize = 35;
+/// As many as there were when last counted, three of them for the `metrics` facade and four our own.
+/// Fewer are welcome, and then here too.
+const MOST: usize = 36;
 
 #[test]
 fn the_default_features_build_no_more_crates_than_before() {

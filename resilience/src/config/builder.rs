@@ -1,29 +1,12 @@
-use std::{env, ffi::OsString, fmt};
+use std::{ffi::OsString, fmt};
 
-use resilience_settings::Pattern;
+use resilience_config::Loader;
 
 #[cfg(feature = "watch")]
 use super::Content;
-use super::{
-    Config, ConfigError,
-    application::Found,
-    bases::settle_bases,
-    budgets::check_budgets,
-    complaints::Complaints,
-    contradictions,
-    environment::{self, Variable},
-    key_path::KeyPath,
-    property::{Leaf, Property},
-    reader::{Reader, read_aliases},
-    source::{Files, Source},
-    tree::Tree,
-    value::Kinds,
-};
 #[cfg(feature = "config")]
-use super::{
-    file::{self, Format, Input},
-    source::Spot,
-};
+use super::Format;
+use super::{Config, ConfigError};
 
 /// Gathers the sources of a [`Config`]; nothing is read before [`load`](ConfigBuilder::load).
 ///
@@ -52,15 +35,7 @@ use super::{
 #[derive(Clone, Default)]
 #[must_use = "nothing is read before `load`"]
 pub struct ConfigBuilder {
-    #[cfg(feature = "config")]
-    inputs: Vec<Input>,
-    #[cfg(feature = "config")]
-    profiles: Vec<String>,
-    without_env: bool,
-    variables: Option<Vec<(OsString, OsString)>>,
-    values: Vec<(String, String)>,
-    strict: Option<bool>,
-    application: Option<String>,
+    loader: Loader,
 }
 
 impl ConfigBuilder {
@@ -72,39 +47,32 @@ impl ConfigBuilder {
     /// file, or a link to one: no pipe or device.
     #[cfg(feature = "config")]
     pub fn file(mut self, path: impl AsRef<std::path::Path>) -> Self {
-        self.inputs.push(Input::Path(path.as_ref().to_owned()));
+        self.loader.file(path);
         self
     }
 
     /// The files, in the order in which they were added.
     #[cfg(feature = "watch")]
     pub(crate) fn files(&self) -> impl Iterator<Item = &std::path::Path> {
-        self.inputs.iter().filter_map(Input::path)
+        self.loader.files()
     }
 
     /// Reads the files, in the same order.
     #[cfg(feature = "watch")]
     pub(crate) fn read(&self) -> Vec<Content> {
-        self.files().map(file::read).collect()
+        self.loader.read()
     }
 
     /// The same with files that were read before, so that they cannot change between two looks.
     #[cfg(feature = "watch")]
     pub(crate) fn with_contents(&self, contents: &[Content]) -> Self {
-        let mut builder = self.clone();
-        let files = builder.inputs.iter_mut().filter(|input| input.path().is_some());
-        for (input, content) in files.zip(contents) {
-            if let Some(path) = input.path() {
-                *input = Input::Read(path.to_owned(), content.clone());
-            }
-        }
-        builder
+        Self { loader: self.loader.with_contents(contents) }
     }
 
     /// Adds a text as if it were a file; errors name it `<text>`.
     #[cfg(feature = "config")]
     pub fn text(mut self, text: impl Into<String>, format: Format) -> Self {
-        self.inputs.push(Input::Text(text.into(), format));
+        self.loader.text(text, format);
         self
     }
 
@@ -114,13 +82,13 @@ impl ConfigBuilder {
     /// `SPRING_PROFILES_ACTIVE`, else from `spring.profiles.active` in the files.
     #[cfg(feature = "config")]
     pub fn profile(mut self, name: impl Into<String>) -> Self {
-        self.profiles.push(name.into());
+        self.loader.profile(name);
         self
     }
 
     /// Says whether the environment is read, for settings and for placeholders; `true` unless set.
     pub fn env(mut self, read: bool) -> Self {
-        self.without_env = !read;
+        self.loader.env(read);
         self
     }
 
@@ -130,30 +98,27 @@ impl ConfigBuilder {
         K: Into<OsString>,
         V: Into<OsString>,
     {
-        let variables = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
-        self.variables = Some(variables.collect());
+        self.loader.vars(variables);
         self
     }
 
     /// Sets one value by its key path, such as `retry.instances.payment.max_attempts`; the instance
     /// is declared if it was not. The last value for a path counts.
     pub fn set(mut self, path: impl Into<String>, value: impl Into<String>) -> Self {
-        let path = path.into();
-        self.values.retain(|(known, _)| *known != path);
-        self.values.push((path, value.into()));
+        self.loader.set(path, value);
         self
     }
 
     /// Says whether undeclared names and kinds stop the start; goes before what files say.
     pub fn strict(mut self, strict: bool) -> Self {
-        self.strict = Some(strict);
+        self.loader.strict(strict);
         self
     }
 
     /// Names the program in its [metrics](crate::metrics), in 1 to 200 characters without control
     /// characters; goes before what the environment and files say.
     pub fn application(mut self, name: impl Into<String>) -> Self {
-        self.application = Some(name.into());
+        self.loader.application(name);
         self
     }
 
@@ -163,137 +128,13 @@ impl ConfigBuilder {
     ///
     /// Every problem of every source at once, by source and line.
     pub fn load(self) -> Result<Config, ConfigError> {
-        let mut report = Complaints::default();
-        let variables = environment::with_names(self.variables(), &mut report);
-        let Files { mut documents, imported, application } =
-            self.read_files(&variables, &mut report);
-        let last = Source::code(usize::MAX - 1);
-        let from_code = self.application.as_deref().map(|name| Found::in_code(name, &last));
-        let in_environment = Found::in_environment(&variables, &mut report);
-        let names = [from_code, in_environment].map(|found| found?.checked(&mut report));
-        let application = names.into_iter().flatten().next().or(application);
-        documents.push((last, self.values.iter().map(in_code).collect()));
-
-        let mut kinds = Kinds::default();
-        for (_, properties) in &documents {
-            read_aliases(properties, &mut kinds);
-        }
-        let mut tree = Tree::default();
-        let mut strict = false;
-        let mut reader =
-            Reader { tree: &mut tree, strict: &mut strict, kinds: &kinds, report: &mut report };
-        for (source, properties) in &documents {
-            reader.read(source, properties);
-        }
-        if let Some(in_code) = self.strict {
-            *reader.strict = in_code;
-        }
-        environment::read(&mut reader, &variables);
-        settle_bases(&mut tree, &mut report);
-        check_budgets(&tree, &mut report);
-        if let Some(file) = imported
-            && !report.has_problems()
-            && let Some(warning) = differences(&tree, &file)
-        {
-            report.warn(warning);
-        }
-        let config = Config::new(tree, strict, Vec::new()).with_application(application);
-        for problem in config.check_instances(contradictions) {
-            report.contradiction(problem);
-        }
-        Ok(config.with_warnings(report.finish()?))
+        Ok(Config::of(self.loader.load()?))
     }
-
-    #[cfg(feature = "config")]
-    fn read_files(&self, variables: &[Variable], report: &mut Complaints) -> Files {
-        let profiles = self.active_profiles(variables, report);
-        file::load(&self.inputs, profiles, variables, report)
-    }
-
-    #[cfg(not(feature = "config"))]
-    #[allow(clippy::unused_self)] // the same signature as with files
-    fn read_files(&self, _variables: &[Variable], _report: &mut Complaints) -> Files {
-        Files::default()
-    }
-
-    fn variables(&self) -> Vec<(OsString, OsString)> {
-        match &self.variables {
-            _ if self.without_env => Vec::new(),
-            Some(variables) => variables.clone(),
-            None => {
-                let mut variables: Vec<_> = env::vars_os().collect();
-                // The process's order is arbitrary; problems and warnings should not be.
-                variables.sort();
-                variables
-            }
-        }
-    }
-
-    /// The profiles of the first of argument and variables that names any.
-    #[cfg(feature = "config")]
-    fn active_profiles(
-        &self,
-        variables: &[Variable],
-        report: &mut Complaints,
-    ) -> Option<Vec<String>> {
-        if !self.profiles.is_empty() {
-            return Some(self.profiles.clone());
-        }
-        [environment::PROFILES, environment::SPRING_PROFILES].into_iter().find_map(|wanted| {
-            let variable = variables.iter().find(|variable| variable.name == wanted)?;
-            let value = variable.text().map_err(|problem| {
-                report.problem_at(&Spot::environment(wanted), problem);
-            });
-            let names = file::profile_names(value.ok()?);
-            if names.is_empty() { None } else { Some(names) }
-        })
-    }
-}
-
-fn in_code((path, value): &(String, String)) -> Property {
-    Property { path: KeyPath::of(path), line: None, leaf: Leaf::Text(value.as_str().into()) }
-}
-
-/// What Resilience4j would have made of its own file, where that differs.
-fn differences(tree: &Tree, file: &str) -> Option<String> {
-    const SHOWN: usize = 12;
-    let section = tree.section(Pattern::CircuitBreaker)?;
-    let config = Config::new(tree.clone(), false, Vec::new());
-    let mut found = Vec::new();
-    for entry in section.instances.iter() {
-        let ours = config.resolve(Pattern::CircuitBreaker, &entry.name, &super::Inline::default());
-        let Ok(ours) = ours else { continue };
-        let theirs = Config::as_resilience4j(section, entry);
-        let show = |value: Option<&super::Value>| {
-            value.map_or_else(|| "unset".to_owned(), ToString::to_string)
-        };
-        for (key, here, there) in ours.differences(&theirs) {
-            let (here, there) = (show(here), show(there));
-            found.push(format!("{}.{key} is {here}, there {there}", entry.name));
-        }
-    }
-    if found.is_empty() {
-        return None;
-    }
-    if found.len() > SHOWN {
-        let more = found.len() - SHOWN;
-        found.truncate(SHOWN);
-        found.push(format!("{more} more"));
-    }
-    Some(format!(
-        "{file}: circuit breakers differ from Resilience4j, where a named base does not inherit \
-         `default` and an instance named like a config takes it for its base: {}",
-        found.join("; ")
-    ))
 }
 
 /// Shows the sources, and no values.
 impl fmt::Debug for ConfigBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let paths: Vec<&str> = self.values.iter().map(|(path, _)| path.as_str()).collect();
-        let mut out = f.debug_struct("ConfigBuilder");
-        #[cfg(feature = "config")]
-        out.field("inputs", &self.inputs.len()).field("profiles", &self.profiles);
-        out.field("env", &!self.without_env).field("set", &paths).finish_non_exhaustive()
+        self.loader.fmt(f)
     }
 }

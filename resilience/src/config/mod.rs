@@ -72,55 +72,27 @@
 // Under `doc` only, as the file is outside of the package: no build depends on it.
 #![cfg_attr(doc, doc = include_str!("../../../docs/settings.md"))]
 
-mod address;
-mod application;
-mod bases;
-mod budgets;
 mod builder;
-mod complaints;
 #[allow(clippy::module_inception)] // every pattern has its `config.rs`, and this one has `Config`
 mod config;
-mod contradictions;
-mod environment;
-mod error;
-#[cfg(feature = "config")]
-mod file;
 pub(crate) mod findings;
-mod gathered;
-mod hint;
-mod java;
-mod key_path;
-mod legacy;
-mod property;
-mod reader;
-mod resolve;
-mod settings;
-mod source;
-mod tree;
 mod typed;
-mod value;
 
 pub use builder::ConfigBuilder;
 pub use config::Config;
-pub use error::{ConfigError, Problem};
-#[cfg(feature = "watch")]
-pub(crate) use file::Content;
-#[cfg(feature = "config")]
-pub use file::Format;
-#[cfg(feature = "cli")]
-pub(crate) use file::{Member, Node, tree as yaml_tree};
 pub use findings::{Finding, Report, Severity};
+#[cfg(feature = "config")]
+pub use resilience_config::Format;
+pub use resilience_config::{ConfigError, Origin, Problem};
 pub use resilience_settings::{Pattern, Value};
-pub use settings::Origin;
 
-pub(crate) use config::instance_path;
-pub(crate) use contradictions::contradictions;
 pub(crate) use findings::{Subject, Subjects, Together};
-pub(crate) use hint::{Hints, question};
-pub(crate) use property::{one_line, shorten};
-pub(crate) use resolve::Inline;
-pub(crate) use settings::{Draft, Settings};
+#[cfg(feature = "watch")]
+pub(crate) use resilience_config::Content;
+pub(crate) use resilience_config::{
+    Draft, Group, Hints, Inline, Settings, contradictions, instance_path, one_line, question,
+    shorten,
+};
 #[cfg(feature = "cli")]
-pub(crate) use tree::Entry;
-pub(crate) use tree::Group;
+pub(crate) use resilience_config::{Entry, Member, Node, yaml_tree};
 pub(crate) use typed::{kind_list, typed_config};

@@ -3,7 +3,7 @@ use std::time::Duration;
 use resilience_settings::Value;
 
 use crate::{
-    config::{Problem, Settings, typed_config},
+    config::{Problem, Settings, contradictions, typed_config},
     keyed::KeySettings,
 };
 
@@ -76,10 +76,7 @@ impl RateLimiterConfig {
     }
 
     pub(crate) fn from_settings(settings: &Settings) -> Result<Self, Vec<Problem>> {
-        let problems: Vec<_> = ["limit_refresh_period", "timeout_duration"]
-            .into_iter()
-            .filter_map(|key| too_long(settings, key))
-            .collect();
+        let problems = contradictions(settings);
         if !problems.is_empty() {
             return Err(problems);
         }
@@ -147,16 +144,6 @@ typed_config! {
     register_health_indicator(on: bool) = Value::Bool(on);
     /// Sets whether the instance may turn the health of the process to DOWN; it may not by default.
     allow_health_indicator_to_fail(on: bool) = Value::Bool(on);
-}
-
-/// A file cannot write a longer duration, but a builder can.
-fn too_long(settings: &Settings, key: &str) -> Option<Problem> {
-    let duration = settings.duration(key);
-    (i64::try_from(duration.as_nanos()).is_err()).then(|| {
-        Problem::new("expected a duration of at most 292 years")
-            .path(key)
-            .value(Value::Duration(duration).to_string())
-    })
 }
 
 #[cfg(test)]

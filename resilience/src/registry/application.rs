@@ -38,7 +38,7 @@ impl Resilience {
     /// ```
     pub fn application(&self) -> Arc<str> {
         let in_force = self.inner.in_force();
-        let configured = in_force.config.application_name();
+        let configured = in_force.config.loaded().application_name();
         Arc::clone(configured.unwrap_or(&OF_EXECUTABLE))
     }
 }

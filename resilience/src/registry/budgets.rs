@@ -119,9 +119,9 @@ impl Inner {
             }
             let in_force = self.in_force();
             let config = &in_force.config;
-            let declared = config.declared_budget(name);
-            if declared.is_none() && config.is_loaded() {
-                let text = config.unknown_budget(name, &Hints::default());
+            let declared = config.loaded().declared_budget(name);
+            if declared.is_none() && config.loaded().has_source() {
+                let text = config.loaded().unknown_budget(name, &Hints::default());
                 warnings.push(format!("retry budget '{name}' works on its defaults: {text}"));
             }
             let settings: RetryBudgetConfig = config.budget_settings(name);
@@ -135,11 +135,11 @@ impl Inner {
 
     /// The configuration that settings stand for, with the budget that they name, which is made if it
     /// is not there. What there is to warn of is returned: a lock may be held now.
-    pub(super) fn config_of<T: Managed>(&self, settings: Settings) -> (T::Config, Vec<String>) {
+    pub(super) fn config_of<T: Managed>(&self, settings: &Settings) -> (T::Config, Vec<String>) {
         let mut warnings = Vec::new();
-        let settings =
-            settings.with_budget(|budget| self.find_or_make_budget(budget, &mut warnings));
-        (T::from_settings(&settings).unwrap_or_default(), warnings)
+        let config = T::from_settings(settings).unwrap_or_default();
+        let look_up = |budget: &str| self.find_or_make_budget(budget, &mut warnings);
+        (T::find_budget(config, look_up), warnings)
     }
 
     /// Makes what a configuration declares, and reconfigures what is there where it says something
@@ -171,7 +171,7 @@ impl Inner {
 
 fn budget_changes(before: &Config, after: &Config, name: &str) -> Vec<Change> {
     let set = |value: &Value, origin: &Origin| Some((value.clone(), origin.clone()));
-    let both = before.effective_budget(name).zip(after.effective_budget(name));
+    let both = before.loaded().effective_budget(name).zip(after.loaded().effective_budget(name));
     both.filter(|((_, old, _), (_, new, _))| old != new)
         .map(|((path, old, old_origin), (_, new, new_origin))| Change {
             path,

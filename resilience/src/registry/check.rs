@@ -214,7 +214,7 @@ fn kinds_of_config(config: &Config, findings: &mut Findings) {
             kinds_of_instance(config, pattern, name, findings);
         }
         // Undeclared instances run on `configs.default`.
-        if let Ok(settings) = config.resolve(pattern, "", &Inline::default()) {
+        if let Ok(settings) = config.loaded().resolve(pattern, "", &Inline::default()) {
             kinds(&format!("{pattern}.configs.default"), &settings, config.is_strict(), findings);
         }
     }
@@ -296,7 +296,7 @@ fn inline_settings(config: &Config, sites: &[&'static SiteSpec], findings: &mut 
                 Some(_) => {}
                 None => {
                     first.insert((pattern, canonical(name)), (site, layer));
-                    match config.resolve(pattern, name, &layer.to_inline(site)) {
+                    match config.loaded().resolve(pattern, name, &layer.to_inline(site)) {
                         Ok(settings) => {
                             findings.problems.extend(undeclared_budget(config, site, &settings));
                             findings.problems.extend(
@@ -316,14 +316,14 @@ fn inline_settings(config: &Config, sites: &[&'static SiteSpec], findings: &mut 
 /// An attribute that names a budget which the configuration does not declare. Where there is no
 /// configuration, there is nothing to declare it in.
 fn undeclared_budget(config: &Config, site: &SiteSpec, settings: &Settings) -> Option<Problem> {
-    if settings.pattern() != Pattern::Retry || !config.is_loaded() {
+    if settings.pattern() != Pattern::Retry || !config.loaded().has_source() {
         return None;
     }
     let name = settings.optional_word("budget")?;
-    if config.declared_budget(name).is_some() {
+    if config.loaded().declared_budget(name).is_some() {
         return None;
     }
-    let message = config.unknown_budget(name, &Hints::default());
+    let message = config.loaded().unknown_budget(name, &Hints::default());
     Some(Problem::new(message).place(site.to_string()).path("budget").value(name))
 }
 
@@ -368,7 +368,7 @@ struct Undeclared {
 impl Undeclared {
     /// `None` when it is declared, or when there is no configuration to declare it in.
     fn find(config: &Config, pattern: Pattern, name: &str, by: &str) -> Option<Self> {
-        if !config.is_loaded() || config.declares(pattern, name) {
+        if !config.loaded().has_source() || config.declares(pattern, name) {
             return None;
         }
         let hint = config
@@ -494,7 +494,7 @@ fn unused(config: &Config, sites: &[&'static SiteSpec], findings: &mut Findings)
         })
         .collect();
     for name in config.retry_budgets() {
-        if !config.spends_budget(name) && !inline.contains(&canonical(name)) {
+        if !config.loaded().spends_budget(name) && !inline.contains(&canonical(name)) {
             let text = format!(
                 "retry budget '{name}' is declared, but no retry names it; is it looked up by name?"
             );

@@ -3,6 +3,7 @@ use std::{
     sync::Arc,
 };
 
+use resilience_config::Loaded;
 use resilience_settings::{Pattern, canonical};
 
 use super::{call_site::annotated, instances::Managed, resolve};
@@ -34,7 +35,7 @@ impl InForce {
     /// Whether what was loaded is just this.
     #[cfg(feature = "watch")]
     pub(super) fn is_under(&self, config: &Config) -> bool {
-        self.loaded.is_same(config)
+        self.loaded.loaded().is_same(config.loaded())
     }
 
     /// The same with a pattern switched on or off, or as the configuration has it.
@@ -50,7 +51,7 @@ impl InForce {
     /// Where what was loaded says the opposite of a switch: that has no effect.
     pub(super) fn overridden(&self, pattern: Pattern) -> Option<(bool, &Origin)> {
         let on = self.switches.get(&pattern)?;
-        let (read, origin) = self.loaded.switch(pattern)?;
+        let (read, origin) = self.loaded.loaded().switch(pattern)?;
         (read != on).then_some((*read, origin))
     }
 
@@ -60,8 +61,9 @@ impl InForce {
         once_declared: HashSet<(Pattern, String)>,
     ) -> Self {
         let under =
-            |config: Config, (pattern, on): (&Pattern, &bool)| config.with_switch(*pattern, *on);
-        let config = Arc::new(switches.iter().fold(loaded.clone(), under));
+            |config: Loaded, (pattern, on): (&Pattern, &bool)| config.with_switch(*pattern, *on);
+        let under_all = switches.iter().fold(loaded.loaded().clone(), under);
+        let config = Arc::new(Config::of(under_all));
         Self { loaded, config, switches, once_declared }
     }
 
@@ -83,6 +85,7 @@ impl InForce {
     /// The spelling of a name that people know: the configuration's, else an attribute's.
     pub(super) fn spelled<'a>(&'a self, pattern: Pattern, name: &'a str) -> &'a str {
         self.config
+            .loaded()
             .declared_name(pattern, name)
             .or_else(|| Some(annotated(pattern, name)?.name))
             .unwrap_or(name)

@@ -18,7 +18,7 @@ use crate::{
     config::{Problem, Settings},
     keyed,
     rate_limiter::RateLimiterConfig,
-    retry::RetryConfig,
+    retry::{RetryBudget, RetryConfig},
     sync::plain::{RwLock, RwLockWriteGuard},
     thread_pool_bulkhead::ThreadPoolBulkheadConfig,
     time_limiter::TimeLimiterConfig,
@@ -30,6 +30,13 @@ pub(crate) trait Managed: Clone + Send + Sync + 'static {
     type Config: Default;
 
     fn from_settings(settings: &Settings) -> Result<Self::Config, Vec<Problem>>;
+    /// The same with the retry budget that it names; `look_up` gets it by its name.
+    fn find_budget(
+        config: Self::Config,
+        _look_up: impl FnOnce(&str) -> RetryBudget,
+    ) -> Self::Config {
+        config
+    }
     fn with_clock(name: Arc<str>, config: Self::Config, clock: Clock) -> Self;
     fn reconfigure(&self, config: Self::Config) -> Aftermath;
     /// Those of its settings that can be changed by hand, as they are in force.
@@ -44,7 +51,7 @@ pub(crate) trait Managed: Clone + Send + Sync + 'static {
 
 macro_rules! managed {
     (
-        $($instance:ident: $config:ident $({ $($key:ident: $value:ident),* })? $(=> $clear:path)?),*
+        $($instance:ident: $config:ident $({ $($key:ident: $value:ident),* })? $(on $budget:path)? $(=> $clear:path)?),*
         $(,)?
     ) => {
         $(impl Managed for $instance {
@@ -54,6 +61,13 @@ macro_rules! managed {
             fn from_settings(settings: &Settings) -> Result<$config, Vec<Problem>> {
                 $config::from_settings(settings)
             }
+
+            $(fn find_budget(
+                config: $config,
+                look_up: impl FnOnce(&str) -> RetryBudget,
+            ) -> $config {
+                $budget(config, look_up)
+            })?
 
             fn with_clock(name: Arc<str>, config: $config, clock: Clock) -> Self {
                 $instance::with_clock(name, config, clock)
@@ -93,7 +107,7 @@ macro_rules! managed {
 
 managed! {
     CircuitBreaker: CircuitBreakerConfig => keyed::clear,
-    Retry: RetryConfig => keyed::clear,
+    Retry: RetryConfig on RetryConfig::find_budget => keyed::clear,
     RateLimiter: RateLimiterConfig { limit_for_period: Integer, timeout_duration: Duration } => keyed::clear,
     TimeLimiter: TimeLimiterConfig => keyed::clear,
     Bulkhead: BulkheadConfig { max_concurrent_calls: Integer } => keyed::clear,

@@ -261,7 +261,7 @@ impl Resilience {
             }
         }
         for budget in self.inner.budget_names() {
-            effective.extend(config.effective_budget(&budget));
+            effective.extend(config.loaded().effective_budget(&budget));
         }
         effective
     }
@@ -463,7 +463,7 @@ impl Inner {
         // What is wrong here came past `init`: it is reported, and the instance works on its built-in
         // defaults rather than taking the caller down.
         let (config, warnings) = match in_force.read::<T>(name) {
-            Ok(settings) => self.config_of::<T>(settings),
+            Ok(settings) => self.config_of::<T>(&settings),
             Err(error) => {
                 let warning = format!("{} '{name}' works on its defaults: {error}", T::PATTERN);
                 (T::Config::default(), vec![warning])
@@ -508,7 +508,7 @@ fn resolve(config: &Config, pattern: Pattern, name: &str) -> Result<Settings, Co
     let inline = annotated(pattern, name)
         .and_then(|annotated| annotated.inline)
         .map_or_else(Inline::default, |(site, layer)| layer.to_inline(site));
-    config.resolve(pattern, name, &inline)
+    config.loaded().resolve(pattern, name, &inline)
 }
 
 impl fmt::Debug for Resilience {

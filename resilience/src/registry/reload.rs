@@ -262,7 +262,7 @@ impl Inner {
         for instance in instances.all() {
             if let Some((changes, settings)) = changes::<T>(before, after, instance.name()) {
                 adopted.changes.extend(changes);
-                let (config, warnings) = self.config_of::<T>(settings);
+                let (config, warnings) = self.config_of::<T>(&settings);
                 adopted.warnings_at_use.extend(warnings);
                 adopted.aftermath.push(instance.reconfigure(config));
             }

@@ -142,7 +142,7 @@ impl RetryConfig {
             retry_after_max: settings.duration("retry_after_max"),
             total_timeout: settings.optional_duration("total_timeout"),
             budget: settings.optional_word("budget").map(Into::into),
-            found_budget: settings.budget().cloned(),
+            found_budget: None,
             keyed: KeySettings::from_settings(settings),
             event_consumer_buffer_size: settings.u32("event_consumer_buffer_size"),
             enabled: settings.bool("enabled"),
@@ -159,6 +159,12 @@ impl RetryConfig {
         }
         self.own_interval = own;
         Ok(self)
+    }
+
+    /// The same with the budget that they name; `look_up` gets it by its name.
+    pub(crate) fn find_budget(mut self, look_up: impl FnOnce(&str) -> RetryBudget) -> Self {
+        self.found_budget = self.budget.as_deref().map(look_up);
+        self
     }
 
     /// The same settings on this budget.

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use resilience_settings::Value;
 
-use crate::config::{Origin, Problem, Settings, typed_config};
+use crate::config::{Origin, Problem, Settings, contradictions, typed_config};
 
 /// The checked settings of a [`ThreadPoolBulkhead`](super::ThreadPoolBulkhead).
 ///
@@ -54,18 +54,17 @@ impl ThreadPoolBulkheadConfig {
     }
 
     pub(crate) fn from_settings(settings: &Settings) -> Result<Self, Vec<Problem>> {
+        let problems = contradictions(settings);
+        if !problems.is_empty() {
+            return Err(problems);
+        }
         let mut core = settings.u32("core_thread_pool_size");
         let mut max = settings.u32("max_thread_pool_size");
         if core > max {
             if settings.origin("max_thread_pool_size") == Origin::Default {
                 max = core;
-            } else if settings.origin("core_thread_pool_size") == Origin::Default {
-                core = max;
             } else {
-                let problem = Problem::new(format!(
-                    "expected at least core_thread_pool_size, which is {core}"
-                ));
-                return Err(vec![problem.path("max_thread_pool_size").value(max.to_string())]);
+                core = max;
             }
         }
         Ok(Self {

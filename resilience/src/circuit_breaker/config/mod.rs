@@ -14,7 +14,7 @@ use super::{Answers, Outcome, State, open_wait::OpenWait, window::Shape};
 use crate::{
     Error, Facts,
     clock::saturating_nanos,
-    config::{Problem, Settings},
+    config::{Problem, Settings, contradictions},
     keyed::KeySettings,
     kind::is_listed,
 };
@@ -185,45 +185,13 @@ impl CircuitBreakerConfig {
 
     /// Checks what no single key can: that the values fit together.
     pub(crate) fn from_settings(settings: &Settings) -> Result<Self, Vec<Problem>> {
-        let mut problems = Vec::new();
-        let permitted = settings.u32("permitted_number_of_calls_in_half_open_state");
-        let half_open_success_threshold = optional_u32(settings, "half_open_success_threshold");
-        if let Some(successes) = half_open_success_threshold
-            && successes > permitted
-        {
-            problems.push(problem(
-                settings,
-                "half_open_success_threshold",
-                format!(
-                    "expected at most permitted_number_of_calls_in_half_open_state = {permitted}: \
-                     with fewer probes than that it is never reached"
-                ),
-            ));
+        let problems = contradictions(settings);
+        if !problems.is_empty() {
+            return Err(problems);
         }
+        let threshold = |key| percent(settings, key).expect("the key table gives it a default");
         let exponential = settings.bool("enable_exponential_backoff");
         let randomized = settings.bool("enable_randomized_wait");
-        if exponential && randomized {
-            problems.push(problem(
-                settings,
-                "enable_randomized_wait",
-                "cannot be combined with enable_exponential_backoff; keep one of the two",
-            ));
-        }
-        let mut threshold = |name| {
-            percent(settings, name).unwrap_or_else(|refused| {
-                problems.push(refused);
-                None
-            })
-        };
-        let failure_rate_threshold = threshold("failure_rate_threshold");
-        let slow_call_rate_threshold = threshold("slow_call_rate_threshold");
-        let half_open_failure_rate_threshold = threshold("half_open_failure_rate_threshold");
-        let (Some(failure_rate_threshold), Some(slow_call_rate_threshold), []) =
-            (failure_rate_threshold, slow_call_rate_threshold, problems.as_slice())
-        else {
-            return Err(problems);
-        };
-
         let sliding_window_type = SlidingWindowType::of(settings.word("sliding_window_type"));
         let sliding_window_size = settings.u32("sliding_window_size");
         let wait_duration_in_open_state = settings.duration("wait_duration_in_open_state");
@@ -244,15 +212,16 @@ impl CircuitBreakerConfig {
             OpenWait::Fixed { wait }
         };
         Ok(Self {
-            failure_rate_threshold,
-            slow_call_rate_threshold,
+            failure_rate_threshold: threshold("failure_rate_threshold"),
+            slow_call_rate_threshold: threshold("slow_call_rate_threshold"),
             slow_call_nanos: saturating_nanos(settings.duration("slow_call_duration_threshold")),
             slow_call_rate_enabled: settings.bool("slow_call_rate_enabled"),
             sliding_window_type,
             sliding_window_size,
             minimum_number_of_calls: settings.u32("minimum_number_of_calls"),
             expected_rate: settings.float("expected_rate"),
-            permitted_number_of_calls_in_half_open_state: permitted,
+            permitted_number_of_calls_in_half_open_state: settings
+                .u32("permitted_number_of_calls_in_half_open_state"),
             wait_duration_in_open_state,
             max_wait_duration_in_half_open_state: settings
                 .duration("max_wait_duration_in_half_open_state"),
@@ -272,8 +241,8 @@ impl CircuitBreakerConfig {
             record_errors: Arc::clone(settings.kinds("record_errors")),
             ignore_errors: Arc::clone(settings.kinds("ignore_errors")),
             half_open_evaluation: HalfOpenEvaluation::of(settings.word("half_open_evaluation")),
-            half_open_failure_rate_threshold,
-            half_open_success_threshold,
+            half_open_failure_rate_threshold: percent(settings, "half_open_failure_rate_threshold"),
+            half_open_success_threshold: optional_u32(settings, "half_open_success_threshold"),
             failure_counting: FailureCounting::of(settings.word("failure_counting")),
             failure_streaks: failure_streaks(settings),
             probe_lease: settings.duration("probe_lease"),
@@ -535,25 +504,14 @@ impl CircuitBreakerConfig {
     }
 }
 
-fn problem(settings: &Settings, key: &str, message: impl Into<String>) -> Problem {
-    let value = settings.get(key).map_or_else(String::new, Value::to_string);
-    Problem::new(message).path(key).value(value)
-}
-
 fn optional_u32(settings: &Settings, key: &str) -> Option<u32> {
     settings.integer(key).map(|n| u32::try_from(n).unwrap_or(u32::MAX))
 }
 
 /// A threshold in the precision that rates are computed in.
-fn percent(settings: &Settings, key: &str) -> Result<Option<f32>, Problem> {
-    let Some(value) = settings.float(key) else { return Ok(None) };
-    #[allow(clippy::cast_possible_truncation)] // from 0 to 100: only precision is lost
-    let percent = value as f32;
-    if percent > 0.0 {
-        Ok(Some(percent))
-    } else {
-        Err(problem(settings, key, "is too close to 0 to be told from it"))
-    }
+#[allow(clippy::cast_possible_truncation)] // from 0 to 100: only precision is lost
+fn percent(settings: &Settings, key: &str) -> Option<f32> {
+    settings.float(key).map(|threshold| threshold as f32)
 }
 
 fn state(settings: &Settings, key: &str) -> State {

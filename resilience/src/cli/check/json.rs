@@ -41,8 +41,8 @@ fn source(origin: &Origin) -> Json {
         }
         Origin::Environment(variable) => json!({ "kind": "environment", "variable": variable }),
         Origin::Attribute(place) => json!({ "kind": "attribute", "place": place }),
-        Origin::Code => json!({ "kind": "code" }),
-        Origin::Default => json!({ "kind": "default" }),
+        // `code` and `default`, which have nothing more to tell.
+        plain => json!({ "kind": plain.to_string() }),
     }
 }
 

@@ -77,7 +77,7 @@ type Names<'a> = BTreeMap<Pattern, &'a str>;
 /// The settings of the instance of a pattern, if one is among the names.
 fn of<T: Managed>(config: &Config, names: &Names<'_>) -> Result<Option<T::Config>, ConfigError> {
     let Some(name) = names.get(&T::PATTERN) else { return Ok(None) };
-    let settings = config.resolve(T::PATTERN, name, &Inline::default())?;
+    let settings = config.loaded().resolve(T::PATTERN, name, &Inline::default())?;
     T::from_settings(&settings).map(Some).map_err(ConfigError::new)
 }
 
@@ -91,7 +91,7 @@ fn declared<'a>(config: &'a Config, given: &[String]) -> Result<Names<'a>, Strin
     for name in given {
         let mut is_declared = false;
         for &pattern in Pattern::ALL {
-            let Some(spelled) = config.declared_name(pattern, name) else { continue };
+            let Some(spelled) = config.loaded().declared_name(pattern, name) else { continue };
             is_declared = true;
             if let Some(other) = names.insert(pattern, spelled)
                 && other != spelled

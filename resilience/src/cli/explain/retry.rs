@@ -73,6 +73,7 @@ fn each(retry: &RetryConfig) -> String {
 
 fn budget(name: &str, config: &Config) -> String {
     let values: Vec<String> = config
+        .loaded()
         .budget_values(name)
         .into_iter()
         .map(|(key, value, _)| format!("{} = {value}", key.name))

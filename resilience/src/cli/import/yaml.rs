@@ -15,7 +15,7 @@ pub(super) fn of(config: &Config) -> String {
     if config.is_strict() {
         out.line(1, format_args!("strict: true"));
     }
-    for (pattern, section) in config.tree().patterns() {
+    for (pattern, section) in config.loaded().tree().patterns() {
         out.line(1, format_args!("{}:", pattern.section()));
         if let Some((enabled, _)) = section.enabled {
             out.line(2, format_args!("enabled: {enabled}"));

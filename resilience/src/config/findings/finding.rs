@@ -81,7 +81,7 @@ impl Finding {
 
     /// A problem as something found.
     pub(crate) fn of(code: &'static str, severity: Severity, problem: Problem) -> Self {
-        let Problem { place, path, value, message } = problem;
+        let Problem { place, path, value, message, .. } = problem;
         Self { code, severity, path, value, place, message, instead: None }
     }
 
@@ -99,12 +99,10 @@ impl Finding {
 /// All but the severity, on one line.
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let problem = Problem {
-            place: self.place.clone(),
-            path: self.path.clone(),
-            value: self.value.clone(),
-            message: self.message.clone(),
-        };
+        let mut problem = Problem::new(&*self.message);
+        problem.place.clone_from(&self.place);
+        problem.path.clone_from(&self.path);
+        problem.value.clone_from(&self.value);
         problem.fmt(f)?;
         match &self.instead {
             Some(instead) => write!(f, "; {instead}"),

@@ -101,7 +101,7 @@ impl Subjects {
     /// What a configuration declares; instances of one name are taken to protect one call.
     pub(crate) fn of(config: &Config) -> Self {
         let mut subjects = Self::declared(config, |pattern, name| {
-            config.resolve(pattern, name, &Inline::default()).ok()
+            config.loaded().resolve(pattern, name, &Inline::default()).ok()
         });
         subjects.join_equal_names(|_| true);
         subjects

@@ -120,7 +120,7 @@ impl RetryBudgetConfigBuilder {
 impl crate::Config {
     /// The settings of a budget: what is declared, else the defaults.
     pub(crate) fn budget_settings(&self, name: &str) -> RetryBudgetConfig {
-        let values: Vec<(_, Value, Origin)> = self.budget_values(name);
+        let values: Vec<(_, Value, Origin)> = self.loaded().budget_values(name);
         RetryBudgetConfig::from_values(values.iter().map(|(key, value, _)| (key.name, value)))
     }
 }

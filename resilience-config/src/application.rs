@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use resilience_settings::MAX_NAME_CHARS;
 
-use super::{
+use crate::{
     Problem,
     complaints::Complaints,
     environment::{APPLICATION, Variable},
@@ -13,19 +13,19 @@ use super::{
 };
 
 /// Where a name was found, for the problem that it may be.
-pub(super) struct Found<'a> {
-    pub(super) path: &'static str,
-    pub(super) text: &'a str,
-    pub(super) spot: Spot,
+pub(crate) struct Found<'a> {
+    pub(crate) path: &'static str,
+    pub(crate) text: &'a str,
+    pub(crate) spot: Spot,
 }
 
 impl<'a> Found<'a> {
-    pub(super) fn in_code(text: &'a str, source: &Source) -> Self {
+    pub(crate) fn in_code(text: &'a str, source: &Source) -> Self {
         Self { path: "application", text, spot: source.spot(None) }
     }
 
     /// What the environment says. A variable that is no text is a problem.
-    pub(super) fn in_environment(
+    pub(crate) fn in_environment(
         variables: &'a [Variable],
         report: &mut Complaints,
     ) -> Option<Self> {
@@ -42,7 +42,7 @@ impl<'a> Found<'a> {
     }
 
     /// The name, unless it cannot be one.
-    pub(super) fn checked(&self, report: &mut Complaints) -> Option<Arc<str>> {
+    pub(crate) fn checked(&self, report: &mut Complaints) -> Option<Arc<str>> {
         let name = self.text.trim();
         let is_name = !name.is_empty()
             && name.chars().count() <= MAX_NAME_CHARS

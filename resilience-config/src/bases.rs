@@ -2,7 +2,7 @@ use std::collections::HashSet;
 
 use resilience_settings::{Pattern, same_name};
 
-use super::{
+use crate::{
     Problem,
     complaints::Complaints,
     hint::Hints,

@@ -1,6 +1,6 @@
 //! Which documents of a file apply: Spring's profile expressions.
 
-use crate::config::property::shown_key;
+use crate::property::shown_key;
 
 /// A condition on the active profiles, such as `prod & (eu | us)` or `!test`.
 #[derive(Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl Active {
 }
 
 /// Splits a comma list of profile names.
-pub(in crate::config) fn names(text: &str) -> Vec<String> {
+pub(crate) fn names(text: &str) -> Vec<String> {
     text.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
 }
 

@@ -1,26 +1,32 @@
 use std::{collections::HashMap, sync::Arc};
 
-use crate::config::{
+use crate::{
     key_path::KeyPath,
     property::{Leaf, Property, Text, shown_key},
 };
 
 /// A document of any format as a tree.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Node {
+pub enum Node {
     /// Nothing: `key:` or `null`.
     Null,
+    /// A scalar as text.
     Scalar(Arc<str>),
+    /// Elements in order.
     Sequence(Vec<Node>),
+    /// Keys with what stands under them.
     Map(Vec<Member>),
 }
 
 /// One key of a map and what stands under it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Member {
-    pub(crate) key: Arc<str>,
-    pub(crate) line: Option<usize>,
-    pub(crate) value: Node,
+pub struct Member {
+    /// The key as text.
+    pub key: Arc<str>,
+    /// The line of the key, counted from 1.
+    pub line: Option<usize>,
+    /// What stands under it.
+    pub value: Node,
 }
 
 /// Why a text cannot be read as its format.

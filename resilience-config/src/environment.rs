@@ -2,7 +2,7 @@ use std::{collections::HashMap, ffi::OsString};
 
 use resilience_settings::{Pattern, Type, Value};
 
-use super::{
+use crate::{
     Origin, Problem,
     complaints::Complaints,
     gathered::Slot,
@@ -18,7 +18,7 @@ use super::{
 const PREFIX: &str = "RESILIENCE_";
 /// Variables that are no settings of an instance.
 pub(crate) const PROFILES: &str = "RESILIENCE_PROFILES_ACTIVE";
-#[cfg(feature = "config")]
+#[cfg(feature = "files")]
 pub(crate) const SPRING_PROFILES: &str = "SPRING_PROFILES_ACTIVE";
 pub(crate) const APPLICATION: &str = "RESILIENCE_APPLICATION";
 const STRICT: &str = "RESILIENCE_STRICT";

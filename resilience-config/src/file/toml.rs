@@ -110,7 +110,7 @@ fn float(float: &DeFloat<'_>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::property::Leaf;
+    use crate::property::Leaf;
 
     /// The lines, keys and texts of a document.
     fn read(text: &str) -> Vec<(usize, String, String)> {

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use resilience_settings::{Type, Value};
 
-use super::{
+use crate::{
     java,
     property::{Leaf, Text, one_line, shorten, shown_key},
 };

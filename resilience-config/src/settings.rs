@@ -7,8 +7,7 @@ use std::{
 
 use resilience_settings::{Pattern, Value};
 
-use super::{ConfigError, Problem, hint::did_you_mean};
-use crate::retry::RetryBudget;
+use crate::{ConfigError, Problem, hint::did_you_mean};
 
 /// Where the value of a setting came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +34,8 @@ pub enum Origin {
 
 impl Origin {
     /// Where a value of this origin can be changed, `None` for a built-in default.
-    pub(crate) fn place(&self) -> Option<String> {
+    #[doc(hidden)]
+    pub fn place(&self) -> Option<String> {
         match self {
             Origin::Default => None,
             Origin::File { file, line: Some(line), .. } => Some(format!("{file}:{line}")),
@@ -66,16 +66,14 @@ type Set<'a> = Option<&'a (Value, Origin)>;
 /// Typed configurations are made from it, whatever wrote the values: a file, an attribute, the
 /// environment or a builder.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Settings {
+pub struct Settings {
     pattern: Pattern,
     values: Vec<Option<Arc<(Value, Origin)>>>,
-    /// What the key `budget` of a retry names, once a registry has looked it up.
-    budget: Option<RetryBudget>,
 }
 
 impl Settings {
     /// The built-in defaults of a pattern.
-    pub(crate) fn defaults(pattern: Pattern) -> Self {
+    pub fn defaults(pattern: Pattern) -> Self {
         // Every instance starts from them; reading the tables costs more than all the rest.
         static OF_PATTERNS: LazyLock<HashMap<Pattern, Settings>> = LazyLock::new(|| {
             Pattern::ALL.iter().map(|pattern| (*pattern, Settings::built_in(*pattern))).collect()
@@ -89,23 +87,23 @@ impl Settings {
             .iter()
             .map(|key| key.default_value().map(|value| Arc::new((value, Origin::Default))))
             .collect();
-        Self { pattern, values, budget: None }
+        Self { pattern, values }
     }
 
     /// The pattern whose settings these are.
-    pub(crate) fn pattern(&self) -> Pattern {
+    pub fn pattern(&self) -> Pattern {
         self.pattern
     }
 
     /// Every key that has a value, with the value and where it came from.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, &Value, &Origin)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Value, &Origin)> {
         self.pattern.keys().iter().zip(&self.values).filter_map(|(key, slot)| {
             slot.as_deref().map(|(value, origin)| (key.name, value, origin))
         })
     }
 
     /// The same with full key paths, for settings that belong to the entry `path`.
-    pub(crate) fn under(&self, path: &str) -> impl Iterator<Item = (String, Value, Origin)> {
+    pub fn under(&self, path: &str) -> impl Iterator<Item = (String, Value, Origin)> {
         self.iter().map(move |(key, value, origin)| {
             (format!("{path}.{key}"), value.clone(), origin.clone())
         })
@@ -116,7 +114,7 @@ impl Settings {
     /// # Errors
     ///
     /// Names the key, the value and what would be allowed.
-    pub(crate) fn set(&mut self, name: &str, value: Value, origin: Origin) -> Result<(), Problem> {
+    pub fn set(&mut self, name: &str, value: Value, origin: Origin) -> Result<(), Problem> {
         let (index, key) = self.pattern.key(name).ok_or_else(|| {
             let hint = did_you_mean(name, self.pattern.keys().iter().map(|key| key.name));
             Problem::new(format!("unknown key{}", hint.unwrap_or_default())).path(name)
@@ -131,7 +129,7 @@ impl Settings {
     }
 
     /// Takes the value that an instance works by, where it is another one: it was given it in code.
-    pub(crate) fn take_in_force(&mut self, name: &'static str, value: Value) {
+    pub fn take_in_force(&mut self, name: &'static str, value: Value) {
         if self.get(name) != Some(&value)
             && let Some(slot) = self.slot(name)
         {
@@ -140,7 +138,7 @@ impl Settings {
     }
 
     /// Puts a value that was checked already at the position of its key.
-    pub(super) fn put(&mut self, slot: usize, value: Arc<(Value, Origin)>) {
+    pub(crate) fn put(&mut self, slot: usize, value: Arc<(Value, Origin)>) {
         self.values[slot] = Some(value);
     }
 
@@ -149,13 +147,13 @@ impl Settings {
     /// # Panics
     ///
     /// When the pattern has no such key: a slip in the calling `config.rs`.
-    pub(crate) fn get(&self, name: &str) -> Option<&Value> {
+    pub fn get(&self, name: &str) -> Option<&Value> {
         let slot = self.slot(name).unwrap_or_else(|| panic!("no key {name}"));
         self.values[slot].as_deref().map(|(value, _)| value)
     }
 
     /// Where the value of a key came from, [`Origin::Default`] when it is unset.
-    pub(crate) fn origin(&self, name: &str) -> Origin {
+    pub fn origin(&self, name: &str) -> Origin {
         self.slot(name)
             .and_then(|slot| self.values[slot].as_deref())
             .map_or(Origin::Default, |(_, origin)| origin.clone())
@@ -166,22 +164,8 @@ impl Settings {
         self.pattern.keys().iter().position(|key| key.name == name)
     }
 
-    /// Puts the budget in that a retry names; `look_up` gets it by its name.
-    pub(crate) fn with_budget(mut self, look_up: impl FnOnce(&str) -> RetryBudget) -> Self {
-        if self.pattern == Pattern::Retry
-            && let Some(name) = self.optional_word("budget")
-        {
-            self.budget = Some(look_up(name));
-        }
-        self
-    }
-
-    pub(crate) fn budget(&self) -> Option<&RetryBudget> {
-        self.budget.as_ref()
-    }
-
     /// The keys whose values differ, with both values.
-    pub(crate) fn differences<'a>(
+    pub fn differences<'a>(
         &'a self,
         other: &'a Settings,
     ) -> impl Iterator<Item = (&'static str, Option<&'a Value>, Option<&'a Value>)> {
@@ -190,7 +174,7 @@ impl Settings {
     }
 
     /// The keys whose values differ, with both values and their origins.
-    pub(crate) fn changes<'a>(
+    pub fn changes<'a>(
         &'a self,
         other: &'a Settings,
     ) -> impl Iterator<Item = (&'static str, Set<'a>, Set<'a>)> {
@@ -204,15 +188,18 @@ impl Settings {
 
 // Typed reading, for the `config.rs` of each pattern. The table of keys guarantees the type, so a
 // mismatch is a slip in that file and not in anybody's configuration.
+#[allow(clippy::missing_panics_doc)]
 impl Settings {
-    pub(crate) fn bool(&self, name: &str) -> bool {
+    /// A truth value; every such key has a default.
+    pub fn bool(&self, name: &str) -> bool {
         match self.get(name) {
             Some(Value::Bool(b)) => *b,
             other => panic!("{name} is {other:?}, not a truth value"),
         }
     }
 
-    pub(crate) fn integer(&self, name: &str) -> Option<u64> {
+    /// A whole number.
+    pub fn integer(&self, name: &str) -> Option<u64> {
         match self.get(name) {
             None => None,
             Some(Value::Integer(n)) => Some(*n),
@@ -221,12 +208,13 @@ impl Settings {
     }
 
     /// A whole number that has a default and whose range fits 32 bits.
-    pub(crate) fn u32(&self, name: &str) -> u32 {
+    pub fn u32(&self, name: &str) -> u32 {
         let n = self.integer(name).unwrap_or_else(|| panic!("{name} has no default"));
         u32::try_from(n).unwrap_or(u32::MAX)
     }
 
-    pub(crate) fn float(&self, name: &str) -> Option<f64> {
+    /// A number.
+    pub fn float(&self, name: &str) -> Option<f64> {
         match self.get(name) {
             None => None,
             Some(Value::Float(x)) => Some(*x),
@@ -234,7 +222,8 @@ impl Settings {
         }
     }
 
-    pub(crate) fn optional_duration(&self, name: &str) -> Option<Duration> {
+    /// A duration of a key that may be unset.
+    pub fn optional_duration(&self, name: &str) -> Option<Duration> {
         match self.get(name) {
             None => None,
             Some(Value::Duration(d)) => Some(*d),
@@ -242,11 +231,13 @@ impl Settings {
         }
     }
 
-    pub(crate) fn duration(&self, name: &str) -> Duration {
+    /// A duration of a key that has a default.
+    pub fn duration(&self, name: &str) -> Duration {
         self.optional_duration(name).unwrap_or_else(|| panic!("{name} has no default"))
     }
 
-    pub(crate) fn optional_word(&self, name: &str) -> Option<&str> {
+    /// A word or name of a key that may be unset.
+    pub fn optional_word(&self, name: &str) -> Option<&str> {
         match self.get(name) {
             None => None,
             Some(Value::Word(word)) => Some(word),
@@ -254,18 +245,21 @@ impl Settings {
         }
     }
 
-    pub(crate) fn texts(&self, name: &str) -> &Arc<[String]> {
+    /// A list of texts.
+    pub fn texts(&self, name: &str) -> &Arc<[String]> {
         match self.get(name) {
             Some(Value::Texts(texts)) => texts,
             other => panic!("{name} is {other:?}, not a list of texts"),
         }
     }
 
-    pub(crate) fn word(&self, name: &str) -> &str {
+    /// A word of a key that has a default.
+    pub fn word(&self, name: &str) -> &str {
         self.optional_word(name).unwrap_or_else(|| panic!("{name} has no default"))
     }
 
-    pub(crate) fn kinds(&self, name: &str) -> &Arc<[String]> {
+    /// A list of error kinds.
+    pub fn kinds(&self, name: &str) -> &Arc<[String]> {
         match self.get(name) {
             Some(Value::Kinds(kinds)) => kinds,
             other => panic!("{name} is {other:?}, not a list of kinds"),
@@ -275,24 +269,30 @@ impl Settings {
 
 /// Collects what a typed builder's methods set; all problems come out at `build`.
 #[derive(Debug, Clone)]
-pub(crate) struct Draft {
+pub struct Draft {
     settings: Settings,
     problems: Vec<Problem>,
 }
 
 impl Draft {
-    pub(crate) fn new(pattern: Pattern) -> Self {
+    /// Starts from the built-in defaults of a pattern.
+    pub fn new(pattern: Pattern) -> Self {
         Self { settings: Settings::defaults(pattern), problems: Vec::new() }
     }
 
-    pub(crate) fn set(&mut self, name: &str, value: Value) {
+    /// Sets a key; what is wrong with it is told at the end.
+    pub fn set(&mut self, name: &str, value: Value) {
         if let Err(problem) = self.settings.set(name, value, Origin::Code) {
             self.problems.push(problem);
         }
     }
 
-    /// The settings, or every problem that came up.
-    pub(crate) fn finish(self) -> Result<Settings, ConfigError> {
+    /// The settings.
+    ///
+    /// # Errors
+    ///
+    /// Every problem that came up.
+    pub fn finish(self) -> Result<Settings, ConfigError> {
         if self.problems.is_empty() {
             Ok(self.settings)
         } else {

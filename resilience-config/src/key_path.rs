@@ -35,23 +35,23 @@ impl KeyPath {
     }
 
     /// The path below its first `length` segments.
-    #[cfg(feature = "config")]
+    #[cfg(feature = "files")]
     pub(crate) fn without(&self, length: usize) -> Self {
         Self { segments: self.segments[length.min(self.segments.len())..].to_vec() }
     }
 
-    #[cfg(feature = "config")]
+    #[cfg(feature = "files")]
     pub(crate) fn truncate(&mut self, length: usize) {
         self.segments.truncate(length);
     }
 
-    #[cfg(feature = "config")]
+    #[cfg(feature = "files")]
     pub(crate) fn len(&self) -> usize {
         self.segments.len()
     }
 
     /// The length of the path as one dotted text.
-    #[cfg(feature = "config")]
+    #[cfg(feature = "files")]
     pub(crate) fn bytes(&self) -> usize {
         self.segments.iter().map(|segment| segment.text.len() + 1).sum()
     }

@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use resilience_settings::{Pattern, Value};
 
-use super::{
-    Config, ConfigError, Origin, Problem, Settings,
+use crate::{
+    ConfigError, Loaded, Origin, Problem, Settings,
     bases::{default_of, is_default, is_known, unknown_base},
     hint::Hints,
     tree::{Entry, Section, Values},
@@ -11,23 +11,23 @@ use super::{
 
 /// The arguments of an attribute that are settings.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Inline {
+pub struct Inline {
     /// Where the attribute stands, as `file:line`.
-    pub(crate) place: String,
+    pub place: String,
     /// Key and value, as the attribute has them.
-    pub(crate) values: Vec<(String, Value)>,
+    pub values: Vec<(String, Value)>,
     /// The base that the attribute names; the file's entry goes before it.
-    pub(crate) base_config: Option<String>,
+    pub base_config: Option<String>,
 }
 
-impl Config {
+impl Loaded {
     /// The settings of an instance: built-in defaults, `configs.default`, the attribute's values,
     /// the named bases, the instance's own; later ones win.
     ///
     /// # Errors
     ///
     /// Only the attribute can be wrong: the rest was checked when the configuration was loaded.
-    pub(crate) fn resolve(
+    pub fn resolve(
         &self,
         pattern: Pattern,
         name: &str,
@@ -70,7 +70,7 @@ impl Config {
 
     /// The settings that Resilience4j would give a declared circuit breaker: there a named base
     /// does not inherit `default`, and an instance named like a config takes it for its base.
-    pub(super) fn as_resilience4j(section: &Section, entry: &Entry) -> Settings {
+    pub(crate) fn as_resilience4j(section: &Section, entry: &Entry) -> Settings {
         let mut settings = Settings::defaults(Pattern::CircuitBreaker);
         let default = default_of(&section.configs);
         let base = match &entry.base {
@@ -109,15 +109,7 @@ fn switch(settings: &mut Settings, section: &Section) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn config(values: &[(&str, &str)]) -> Config {
-        let builder = Config::builder().env(false);
-        values
-            .iter()
-            .fold(builder, |builder, (path, value)| builder.set(*path, *value))
-            .load()
-            .unwrap()
-    }
+    use crate::testing::loaded;
 
     fn inline(values: &[(&str, Value)], base: Option<&str>) -> Inline {
         Inline {
@@ -127,14 +119,14 @@ mod tests {
         }
     }
 
-    fn attempts(config: &Config, name: &str, inline: &Inline) -> (u32, String) {
+    fn attempts(config: &Loaded, name: &str, inline: &Inline) -> (u32, String) {
         let settings = config.resolve(Pattern::Retry, name, inline).unwrap();
         (settings.u32("max_attempts"), settings.origin("max_attempts").to_string())
     }
 
     #[test]
     fn an_attribute_lies_above_default_and_below_bases_and_instance() {
-        let config = config(&[
+        let config = loaded(&[
             ("retry.configs.default.max_attempts", "2"),
             ("retry.configs.slow.max_attempts", "4"),
             ("retry.configs.other.wait_duration", "1s"),
@@ -159,9 +151,9 @@ mod tests {
 
     #[test]
     fn an_undeclared_instance_runs_on_default() {
-        let config = config(&[("retry.configs.default.max_attempts", "2")]);
+        let config = loaded(&[("retry.configs.default.max_attempts", "2")]);
         assert_eq!(attempts(&config, "x", &Inline::default()).0, 2);
-        assert_eq!(attempts(&Config::default(), "x", &Inline::default()).0, 3);
+        assert_eq!(attempts(&Loaded::default(), "x", &Inline::default()).0, 3);
     }
 
     #[test]
@@ -170,7 +162,7 @@ mod tests {
             &[("max_attempts", Value::Integer(0)), ("max_atempts", Value::Integer(1))],
             Some("slo"),
         );
-        let config = config(&[("retry.configs.slow.max_attempts", "4")]);
+        let config = loaded(&[("retry.configs.slow.max_attempts", "4")]);
         let error = config.resolve(Pattern::Retry, "x", &wrong).unwrap_err();
         assert_eq!(
             error.to_string(),
@@ -183,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_pattern_switched_off_is_off_for_attributes_too() {
-        let config = config(&[("retry.enabled", "false")]);
+        let config = loaded(&[("retry.enabled", "false")]);
         let on = inline(&[("enabled", Value::Bool(true))], None);
         assert!(!config.resolve(Pattern::Retry, "x", &on).unwrap().bool("enabled"));
     }

@@ -5,19 +5,19 @@ use std::{
 
 use resilience_settings::{Key, Pattern, Value, canonical, schema};
 
-use super::{Origin, source::Spot};
+use crate::{Origin, source::Spot};
 
 /// Everything that was declared, per pattern, with each value's origin.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Tree {
+pub struct Tree {
     sections: BTreeMap<Pattern, Section>,
 }
 
 /// What is declared for one pattern.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Section {
+pub struct Section {
     /// The switch of the whole pattern.
-    pub(crate) enabled: Option<(bool, Origin)>,
+    pub enabled: Option<(bool, Origin)>,
     /// Whether the switch was set in code in the place of one that says the opposite.
     pub(crate) overridden: bool,
     pub(crate) configs: Entries,
@@ -28,14 +28,18 @@ pub(crate) struct Section {
 
 /// The kinds of entries a section has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Group {
+pub enum Group {
+    /// `configs`: bases for instances.
     Configs,
+    /// `instances`.
     Instances,
+    /// `budgets`, of `retry` only.
     Budgets,
 }
 
 impl Group {
-    pub(crate) const fn name(self) -> &'static str {
+    /// The key of the group in a section.
+    pub const fn name(self) -> &'static str {
         match self {
             Group::Configs => "configs",
             Group::Instances => "instances",
@@ -44,7 +48,7 @@ impl Group {
     }
 
     /// The keys that its entries have.
-    pub(crate) const fn keys(self, pattern: Pattern) -> &'static [Key] {
+    pub const fn keys(self, pattern: Pattern) -> &'static [Key] {
         match self {
             Group::Configs | Group::Instances => pattern.keys(),
             Group::Budgets => schema::RETRY_BUDGET,
@@ -64,27 +68,29 @@ impl Group {
 
 /// Entries in the order of their declaration, found without regard to case and separators.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Entries {
+pub struct Entries {
     list: Vec<Entry>,
     index: HashMap<String, usize>,
 }
 
 /// The own values of one `configs.<name>` or `instances.<name>`.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Entry {
+pub struct Entry {
     /// The name as it is spelled where it is declared.
-    pub(crate) name: String,
+    pub name: String,
     /// Where it is declared first.
     pub(crate) spot: Spot,
-    pub(crate) base: Option<Base>,
-    pub(crate) values: Values,
+    /// What it is based on.
+    pub base: Option<Base>,
+    /// Its own values.
+    pub values: Values,
     /// What a config has with its bases; empty until they are settled, and for instances.
     pub(crate) whole: Whole,
 }
 
 /// Values by the position of their key in the pattern's table. A long list is inherited by many
 /// without being copied.
-pub(crate) type Values = BTreeMap<usize, Arc<(Value, Origin)>>;
+pub type Values = BTreeMap<usize, Arc<(Value, Origin)>>;
 
 /// The values of a config and its bases.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -96,13 +102,15 @@ pub(crate) struct Whole {
 
 /// The `base_config` of an entry.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Base {
-    pub(crate) name: String,
+pub struct Base {
+    /// The name as it is written.
+    pub name: String,
     pub(crate) spot: Spot,
 }
 
 impl Tree {
-    pub(crate) fn section(&self, pattern: Pattern) -> Option<&Section> {
+    /// What is declared for a pattern.
+    pub fn section(&self, pattern: Pattern) -> Option<&Section> {
         self.sections.get(&pattern)
     }
 
@@ -111,7 +119,7 @@ impl Tree {
     }
 
     /// The patterns that have a section, outermost first.
-    pub(crate) fn patterns(&self) -> impl Iterator<Item = (Pattern, &Section)> {
+    pub fn patterns(&self) -> impl Iterator<Item = (Pattern, &Section)> {
         Pattern::ALL.iter().copied().filter_map(|pattern| Some((pattern, self.section(pattern)?)))
     }
 
@@ -122,7 +130,8 @@ impl Tree {
 }
 
 impl Section {
-    pub(crate) fn group(&self, group: Group) -> &Entries {
+    /// The entries of a group.
+    pub fn group(&self, group: Group) -> &Entries {
         match group {
             Group::Configs => &self.configs,
             Group::Instances => &self.instances,
@@ -140,7 +149,8 @@ impl Section {
 }
 
 impl Entries {
-    pub(crate) fn get(&self, name: &str) -> Option<&Entry> {
+    /// The entry of this name, in any spelling.
+    pub fn get(&self, name: &str) -> Option<&Entry> {
         self.position(name).map(|at| self.at(at))
     }
 
@@ -172,7 +182,8 @@ impl Entries {
         &mut self.list[at]
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Entry> {
+    /// Every entry.
+    pub fn iter(&self) -> impl Iterator<Item = &Entry> {
         self.list.iter()
     }
 
@@ -180,7 +191,8 @@ impl Entries {
         self.list.iter_mut()
     }
 
-    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+    /// The names as they are spelled.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
         self.list.iter().map(|entry| entry.name.as_str())
     }
 }

@@ -2,8 +2,8 @@
 
 use resilience_settings::{Key, Pattern, Value};
 
-use super::{
-    Config, Origin, Problem,
+use crate::{
+    Loaded, Origin, Problem,
     complaints::Complaints,
     hint::Hints,
     property::shorten,
@@ -14,20 +14,20 @@ use super::{
 /// The key of a retry that names its budget.
 const BUDGET: &str = "budget";
 
-impl Config {
+impl Loaded {
     /// The declared retry budgets, as they are spelled, in the order of declaration.
     pub fn retry_budgets(&self) -> impl Iterator<Item = &str> {
         declared(self.tree()).into_iter().flat_map(Entries::names)
     }
 
     /// A declared budget's name in its declared spelling.
-    pub(crate) fn declared_budget(&self, name: &str) -> Option<&str> {
+    pub fn declared_budget(&self, name: &str) -> Option<&str> {
         Some(&declared(self.tree())?.get(name)?.name)
     }
 
     /// Every key of a budget with its value and where that came from; the defaults when nobody
     /// declares it.
-    pub(crate) fn budget_values(&self, name: &str) -> Vec<(&'static Key, Value, Origin)> {
+    pub fn budget_values(&self, name: &str) -> Vec<(&'static Key, Value, Origin)> {
         let entry = declared(self.tree()).and_then(|budgets| budgets.get(name));
         let keys = Group::Budgets.keys(Pattern::Retry).iter().enumerate();
         let values = keys.filter_map(|(slot, key)| {
@@ -40,18 +40,15 @@ impl Config {
         values.collect()
     }
 
-    /// The same with full key paths, for [`effective`](Config::effective).
-    pub(crate) fn effective_budget(
-        &self,
-        name: &str,
-    ) -> impl Iterator<Item = (String, Value, Origin)> {
+    /// The same with full key paths, for [`effective`](Loaded::effective).
+    pub fn effective_budget(&self, name: &str) -> impl Iterator<Item = (String, Value, Origin)> {
         let path = path_of(Pattern::Retry, Group::Budgets, name);
         let values = self.budget_values(name).into_iter();
         values.map(move |(key, value, origin)| (format!("{path}.{}", key.name), value, origin))
     }
 
     /// Whether an entry of the configuration takes its retries from this budget.
-    pub(crate) fn spends_budget(&self, name: &str) -> bool {
+    pub fn spends_budget(&self, name: &str) -> bool {
         let budget = declared(self.tree()).and_then(|budgets| budgets.position(name));
         named_budgets(self.tree()).any(|(.., named, _)| {
             budget.is_some() && declared(self.tree()).and_then(|all| all.position(named)) == budget
@@ -59,7 +56,7 @@ impl Config {
     }
 
     /// What to say of a budget that nobody declares.
-    pub(crate) fn unknown_budget(&self, name: &str, hints: &Hints) -> String {
+    pub fn unknown_budget(&self, name: &str, hints: &Hints) -> String {
         unknown(declared(self.tree()), name, hints)
     }
 }

@@ -34,29 +34,40 @@ pub struct Problem {
 
 impl Problem {
     /// A problem that is no single value's.
-    pub(crate) fn new(message: impl Into<String>) -> Self {
+    #[doc(hidden)] // users are told of problems, and make none
+    pub fn new(message: impl Into<String>) -> Self {
         Self { place: None, path: None, value: None, message: message.into() }
     }
 
-    pub(crate) fn place(mut self, place: impl Into<String>) -> Self {
+    /// The same with the place where it was written.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn place(mut self, place: impl Into<String>) -> Self {
         self.place = Some(place.into());
         self
     }
 
-    pub(crate) fn path(mut self, path: impl Into<String>) -> Self {
+    /// The same with the key path.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn path(mut self, path: impl Into<String>) -> Self {
         self.path = Some(path.into());
         self
     }
 
-    pub(crate) fn value(mut self, value: impl Into<String>) -> Self {
+    /// The same with the value that is there.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn value(mut self, value: impl Into<String>) -> Self {
         self.value = Some(value.into());
         self
     }
 }
 
 impl ConfigError {
-    /// `problems` must not be empty.
-    pub(crate) fn new(problems: Vec<Problem>) -> Self {
+    /// All of them at once; `problems` must not be empty.
+    #[doc(hidden)]
+    pub fn new(problems: Vec<Problem>) -> Self {
         debug_assert!(!problems.is_empty());
         Self { problems }
     }

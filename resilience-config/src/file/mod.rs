@@ -18,8 +18,7 @@ use std::{
 };
 
 use node::{MAX_BYTES, Syntax};
-#[cfg(feature = "cli")]
-pub(crate) use node::{Member, Node};
+pub use node::{Member, Node};
 use placeholder::{Placeholders, folded};
 use profile::Active;
 pub(super) use profile::names as profile_names;
@@ -98,16 +97,14 @@ impl fmt::Display for Format {
 pub(super) enum Input {
     Path(PathBuf),
     /// A file that was read before.
-    #[cfg(feature = "watch")]
     Read(PathBuf, Content),
     Text(String, Format),
 }
 
 /// A file's bytes, no more than show that they are too many, or why there are none.
-pub(crate) type Content = Result<Arc<[u8]>, String>;
+pub type Content = Result<Arc<[u8]>, String>;
 
 impl Input {
-    #[cfg(feature = "watch")]
     pub(super) fn path(&self) -> Option<&Path> {
         match self {
             Input::Path(path) | Input::Read(path, _) => Some(path),
@@ -169,15 +166,12 @@ pub(super) fn load(
 
 fn parse(input: &Input, rank: usize, report: &mut Complaints) -> Option<ParsedFile> {
     let name: Arc<str> = match input {
-        Input::Path(path) => path.display().to_string().into(),
-        #[cfg(feature = "watch")]
-        Input::Read(path, _) => path.display().to_string().into(),
+        Input::Path(path) | Input::Read(path, _) => path.display().to_string().into(),
         Input::Text(..) => TEXT_NAME.into(),
     };
     let source = Source::file(rank, Arc::clone(&name));
     let parsed = match input {
         Input::Path(path) => parse_file(path, || read(path)),
-        #[cfg(feature = "watch")]
         Input::Read(path, content) => parse_file(path, || content.clone()),
         Input::Text(text, format) => parse_text(text, *format),
     };
@@ -205,8 +199,7 @@ fn parse_text(text: &str, format: Format) -> Result<node::Parsed, Syntax> {
 /// # Errors
 ///
 /// What is wrong with it first, with file and line.
-#[cfg(feature = "cli")]
-pub(crate) fn tree(path: &Path) -> Result<Node, Problem> {
+pub fn tree(path: &Path) -> Result<Node, Problem> {
     let read_tree = || {
         let bytes =
             read(path).map_err(|why| Syntax::new(None, format!("cannot read it: {why}")))?;

@@ -2,7 +2,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use resilience_settings::{Pattern, Type, Value, check_name, same_name};
 
-use super::{
+use crate::{
     Origin, Problem,
     address::{Address, EntryAddress, KeyAddress, locate, unknown_key, without_effect},
     complaints::Complaints,

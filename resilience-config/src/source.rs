@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::{Origin, property::Property};
+use crate::{Origin, property::Property};
 
 /// Where properties were written: a file, or calls of the loader's `set`.
 #[derive(Debug, Clone)]
@@ -11,7 +11,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    #[cfg(feature = "config")]
+    #[cfg(feature = "files")]
     pub(crate) fn file(rank: usize, name: Arc<str>) -> Self {
         Self { rank, file: Some(name) }
     }

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::key_path::KeyPath;
+use crate::key_path::KeyPath;
 
 /// One leaf of a source: the keys that lead to it and what stands there.
 #[derive(Debug, Clone)]
@@ -56,7 +56,7 @@ pub(crate) fn shown_key(key: &str) -> String {
 }
 
 /// Escapes control characters: what came from outside must not make lines of its own in a log.
-pub(crate) fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         if c.is_control() {
@@ -69,7 +69,7 @@ pub(crate) fn one_line(text: &str) -> String {
 }
 
 /// Cuts a text to a length that a message can carry.
-pub(crate) fn shorten(text: &str) -> String {
+pub fn shorten(text: &str) -> String {
     const MAX_CHARS: usize = 200;
     match text.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),

@@ -2,7 +2,7 @@ use std::collections::{HashMap, HashSet, hash_map};
 
 use resilience_settings::{Pattern, canonical};
 
-use super::{address::EntryAddress, tree::Group, value::Raw};
+use crate::{address::EntryAddress, tree::Group, value::Raw};
 
 /// Which slot of an entry a key fills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,7 +1,7 @@
 use std::{collections::HashMap, iter::Peekable, str::Chars};
 
 use super::node::{Budget, Parsed, Syntax, push_key, twice};
-use crate::config::{
+use crate::{
     key_path::KeyPath,
     property::{Leaf, Property, Text},
 };
@@ -165,7 +165,7 @@ fn unicode(chars: &mut Peekable<Chars<'_>>) -> Result<char, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::key_path::joined;
+    use crate::key_path::joined;
 
     fn read(text: &str) -> Vec<(String, String, usize)> {
         let (documents, problems) = parse(text).unwrap();

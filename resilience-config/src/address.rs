@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use resilience_settings::{Pattern, Type, canonical, same_name, schema};
 
-use super::{
+use crate::{
     hint::Hints,
     key_path::{Segment, joined},
     legacy,
@@ -84,13 +84,13 @@ impl Astray {
 const TOP_LEVEL: [&str; 2] = ["strict", "error_kind_aliases"];
 
 /// Whether a key at the top level is one of ours: a pattern section or `strict` and its like.
-#[cfg(feature = "config")]
+#[cfg(feature = "files")]
 pub(crate) fn is_ours(segment: &str) -> bool {
     Pattern::from_section(segment).is_some() || TOP_LEVEL.iter().any(|key| same_name(key, segment))
 }
 
 /// Whether a key names a section that a pattern has.
-#[cfg(feature = "config")]
+#[cfg(feature = "files")]
 pub(crate) fn is_section(segment: &str) -> bool {
     let sections = ["instances", "backends", "limiters", "configs", "budgets", "enabled"];
     sections.contains(&canonical(segment).as_str())
@@ -246,7 +246,7 @@ pub(crate) fn unknown_key((pattern, group): (Pattern, Group), key: &str, hints: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::key_path::KeyPath;
+    use crate::key_path::KeyPath;
 
     fn at(keys: &[&str]) -> Result<Address, Astray> {
         at_leaf(keys, &Leaf::Text("5".into()))

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use super::{
+use crate::{
     ConfigError, Problem,
     hint::Hints,
     source::{Source, Spot},

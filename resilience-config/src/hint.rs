@@ -8,7 +8,7 @@ const MAX_WORK: usize = 4_000_000;
 
 /// Finds what may have been meant, for as long as the work stays bounded.
 #[derive(Debug)]
-pub(crate) struct Hints {
+pub struct Hints {
     work_left: Cell<usize>,
 }
 
@@ -20,7 +20,7 @@ impl Default for Hints {
 
 impl Hints {
     /// The nearest candidate, if one is near and there is work left to find it.
-    pub(crate) fn nearest<'a>(
+    pub fn nearest<'a>(
         &self,
         text: &str,
         candidates: impl IntoIterator<Item = &'a str>,
@@ -34,7 +34,7 @@ impl Hints {
     }
 
     /// `; did you mean `x`?`, or nothing when no candidate is near.
-    pub(crate) fn did_you_mean<'a>(
+    pub fn did_you_mean<'a>(
         &self,
         text: &str,
         candidates: impl IntoIterator<Item = &'a str>,
@@ -43,7 +43,7 @@ impl Hints {
     }
 
     /// The nearest candidate as a question, or else all of them.
-    pub(crate) fn nearest_or_all(&self, text: &str, candidates: &[&str]) -> String {
+    pub fn nearest_or_all(&self, text: &str, candidates: &[&str]) -> String {
         self.did_you_mean(text, candidates.iter().copied())
             .unwrap_or_else(|| format!("; known are {}", candidates.join(", ")))
     }
@@ -58,7 +58,7 @@ pub(crate) fn did_you_mean<'a>(
 }
 
 /// The question at the end of a message; the name stands there as the message shows names.
-pub(crate) fn question(near: impl fmt::Display) -> String {
+pub fn question(near: impl fmt::Display) -> String {
     format!("; did you mean {near}?")
 }
 

@@ -1,6 +1,6 @@
 use resilience_settings::{canonical, same_name};
 
-use crate::config::{
+use crate::{
     address::{is_ours, is_section, top_level_names},
     hint::Hints,
     property::{Property, shown_key},

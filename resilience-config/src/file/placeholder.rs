@@ -9,7 +9,7 @@ use std::{
 use resilience_settings::canonical;
 
 use super::node::{MAX_BYTES, MAX_DEPTH};
-use crate::config::{environment::Variable, key_path::KeyPath, property::shown_key};
+use crate::{environment::Variable, key_path::KeyPath, property::shown_key};
 
 /// How many placeholders are replaced in one load, nested ones included, and how many bytes go into
 /// it and come of it: without a bound a few lines that name each other twice would fill the memory.

@@ -1,0 +1,76 @@
+use resilience_settings::{Pattern, Value};
+
+use crate::{Origin, Problem, Settings};
+
+/// What no single key can check: that the values of one instance fit together, and can be kept in
+/// the precision that the pattern works in.
+pub fn contradictions(settings: &Settings) -> Vec<Problem> {
+    match settings.pattern() {
+        Pattern::CircuitBreaker => circuit_breaker(settings),
+        Pattern::RateLimiter => rate_limiter(settings),
+        Pattern::ThreadPoolBulkhead => thread_pool_bulkhead(settings).into_iter().collect(),
+        Pattern::Retry | Pattern::TimeLimiter | Pattern::Bulkhead => Vec::new(),
+    }
+}
+
+fn circuit_breaker(settings: &Settings) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let permitted = settings.u32("permitted_number_of_calls_in_half_open_state");
+    if settings.integer("half_open_success_threshold").is_some_and(|n| n > permitted.into()) {
+        problems.push(problem(
+            settings,
+            "half_open_success_threshold",
+            format!(
+                "expected at most permitted_number_of_calls_in_half_open_state = {permitted}: \
+                 with fewer probes than that it is never reached"
+            ),
+        ));
+    }
+    if settings.bool("enable_exponential_backoff") && settings.bool("enable_randomized_wait") {
+        problems.push(problem(
+            settings,
+            "enable_randomized_wait",
+            "cannot be combined with enable_exponential_backoff; keep one of the two",
+        ));
+    }
+    let thresholds =
+        ["failure_rate_threshold", "slow_call_rate_threshold", "half_open_failure_rate_threshold"];
+    let vanishing = thresholds.into_iter().filter(|key| vanishes(settings, key));
+    problems.extend(
+        vanishing.map(|key| problem(settings, key, "is too close to 0 to be told from it")),
+    );
+    problems
+}
+
+/// Whether a threshold is 0 in the precision that rates are computed in.
+fn vanishes(settings: &Settings, key: &str) -> bool {
+    #[allow(clippy::cast_possible_truncation)] // from 0 to 100: only precision is lost
+    settings.float(key).is_some_and(|threshold| threshold as f32 <= 0.0)
+}
+
+/// A file cannot write a longer duration, but a builder can.
+fn rate_limiter(settings: &Settings) -> Vec<Problem> {
+    let too_long = |key: &&str| i64::try_from(settings.duration(key).as_nanos()).is_err();
+    let durations = ["limit_refresh_period", "timeout_duration"].into_iter().filter(too_long);
+    durations
+        .map(|key| problem(settings, key, "expected a duration of at most 292 years"))
+        .collect()
+}
+
+/// Where only one of the two was set, the other follows it.
+fn thread_pool_bulkhead(settings: &Settings) -> Option<Problem> {
+    let core = settings.u32("core_thread_pool_size");
+    let both_set = ["core_thread_pool_size", "max_thread_pool_size"]
+        .into_iter()
+        .all(|key| settings.origin(key) != Origin::Default);
+    let crossed = both_set && core > settings.u32("max_thread_pool_size");
+    crossed.then(|| {
+        let message = format!("expected at least core_thread_pool_size, which is {core}");
+        problem(settings, "max_thread_pool_size", message)
+    })
+}
+
+fn problem(settings: &Settings, key: &str, message: impl Into<String>) -> Problem {
+    let value = settings.get(key).map_or_else(String::new, Value::to_string);
+    Problem::new(message).path(key).value(value)
+}
