@@ -99,6 +99,11 @@ impl Pending {
                     Err(twice)
                 }
             }
+            (Raw::PartElsewhere, Raw::Indexed(_) | Raw::Counts(_) | Raw::PartElsewhere) => Ok(()),
+            (parts @ (Raw::Indexed(_) | Raw::Counts(_)), Raw::PartElsewhere) => {
+                *parts = Raw::PartElsewhere;
+                Ok(())
+            }
             _ => Err(twice),
         }
     }

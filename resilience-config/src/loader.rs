@@ -35,6 +35,8 @@ pub struct Loader {
     inputs: Vec<Input>,
     #[cfg(feature = "files")]
     profiles: Vec<String>,
+    #[cfg(feature = "files")]
+    leave_out_unset: bool,
     without_env: bool,
     variables: Option<Vec<(OsString, OsString)>>,
     values: Vec<(String, String)>,
@@ -94,6 +96,16 @@ impl Loader {
     #[cfg(feature = "files")]
     pub fn profile(&mut self, name: impl Into<String>) {
         self.profiles.push(name.into());
+    }
+
+    /// Says whether a value is left out, instead of refused, where a placeholder in it has none and no
+    /// default; `false` unless set. For a load where the program does not run, and its environment is not.
+    ///
+    /// Its entry is declared all the same, and whether the values of one fit together is left open as
+    /// soon as any is left out.
+    #[cfg(feature = "files")]
+    pub fn leave_out_unset(&mut self, leave_out: bool) {
+        self.leave_out_unset = leave_out;
     }
 
     /// Says whether the environment is read, for settings and for placeholders; `true` unless set.
@@ -180,7 +192,7 @@ impl Loader {
     #[cfg(feature = "files")]
     fn read_files(&self, variables: &[Variable], report: &mut Complaints) -> Files {
         let profiles = self.active_profiles(variables, report);
-        file::load(&self.inputs, profiles, variables, report)
+        file::load(&self.inputs, profiles, variables, self.leave_out_unset, report)
     }
 
     #[cfg(not(feature = "files"))]

@@ -20,6 +20,8 @@ pub(crate) enum Leaf {
     List(Vec<Text>),
     /// A list with sections or lists in it, which no key of ours takes.
     Nested,
+    /// A value that is known only where the program runs: a placeholder in it has none here.
+    Elsewhere,
 }
 
 /// A scalar as text.
@@ -40,7 +42,7 @@ impl Leaf {
     /// The value as an error shows it; `None` when there is nothing to show.
     pub(crate) fn shown(&self) -> Option<String> {
         match self {
-            Leaf::Empty | Leaf::Nested => None,
+            Leaf::Empty | Leaf::Nested | Leaf::Elsewhere => None,
             Leaf::Text(text) => Some(shorten(&text.value)),
             Leaf::List(items) => {
                 let items: Vec<&str> = items.iter().map(|item| &*item.value).collect();

@@ -75,6 +75,7 @@ impl Reader<'_> {
             Address::Alias(class) => {
                 let written = match &property.leaf {
                     Leaf::Text(text) if !text.value.trim().is_empty() => return,
+                    Leaf::Elsewhere => return,
                     leaf => leaf.shown(),
                 };
                 let problem = Problem::new("expected an error kind");
@@ -115,6 +116,9 @@ impl Reader<'_> {
         if let Some(first) = gathered.switches.insert(path.to_owned(), property.line) {
             let problem = Problem::new(format!("given twice{}", first_at(first))).path(path);
             self.report.problem(source, property.line, problem);
+            return None;
+        }
+        if property.leaf == Leaf::Elsewhere {
             return None;
         }
         let raw = Raw::Leaf(property.leaf.clone());
@@ -240,6 +244,9 @@ impl Reader<'_> {
             (Leaf::Text(text), None, Some(kind)) => {
                 Raw::Counts(Counts::of(kind.clone(), text.clone()))
             }
+            (Leaf::Elsewhere, Some(_), None) | (Leaf::Elsewhere, None, Some(_)) => {
+                Raw::PartElsewhere
+            }
             (leaf, None, None) => Raw::Leaf(leaf.clone()),
             _ => Raw::Leaf(Leaf::Nested),
         };
@@ -265,6 +272,9 @@ impl Reader<'_> {
         let line = pending.line;
         let entries = self.tree.section_mut(*pattern).group_mut(*group);
         let entry = entries.declare(name, || source.spot(pending.entry.line));
+        if matches!(pending.raw, Raw::Leaf(Leaf::Elsewhere) | Raw::PartElsewhere) {
+            return;
+        }
         let slot = match pending.slot {
             Slot::Base => {
                 match &pending.raw {

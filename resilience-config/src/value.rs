@@ -16,6 +16,8 @@ pub(crate) enum Raw {
     Indexed(BTreeMap<usize, Text>),
     /// A number per kind.
     Counts(Counts),
+    /// A list or numbers of which a part is known only where the program runs.
+    PartElsewhere,
 }
 
 /// A number per kind, in the order in which they were written.
@@ -83,6 +85,7 @@ impl Raw {
     pub(crate) fn shown(&self) -> Option<String> {
         match self {
             Raw::Leaf(leaf) => leaf.shown(),
+            Raw::PartElsewhere => None,
             Raw::Indexed(items) => Leaf::List(items.values().cloned().collect()).shown(),
             Raw::Counts(counts) => {
                 let counts: Vec<String> =

@@ -19,7 +19,7 @@ use std::{
 
 use node::{MAX_BYTES, Syntax};
 pub use node::{Member, Node};
-use placeholder::{Placeholders, folded};
+use placeholder::{Placeholders, Unresolved, folded};
 use profile::Active;
 pub(super) use profile::names as profile_names;
 use resilience_settings::same_name;
@@ -129,6 +129,7 @@ pub(super) fn load(
     inputs: &[Input],
     profiles: Option<Vec<String>>,
     variables: &[Variable],
+    leave_out_unset: bool,
     report: &mut Complaints,
 ) -> Files {
     let files: Vec<ParsedFile> =
@@ -157,7 +158,8 @@ pub(super) fn load(
     let documents = applied
         .into_iter()
         .map(|(file, document)| {
-            (file.source.clone(), below_root(file, document, &placeholders, report))
+            let ours = below_root(file, document, &placeholders, leave_out_unset, report);
+            (file.source.clone(), ours)
         })
         .collect();
     let imported = files.iter().find(|file| file.root == Root::Resilience4j);
@@ -279,7 +281,7 @@ fn texts<'a>(document: &'a [Property], wanted: &str) -> Vec<&'a str> {
         .flat_map(|property| match &property.leaf {
             Leaf::Text(text) => vec![&*text.value],
             Leaf::List(items) => items.iter().map(|item| &*item.value).collect(),
-            Leaf::Empty | Leaf::Nested => Vec::new(),
+            Leaf::Empty | Leaf::Nested | Leaf::Elsewhere => Vec::new(),
         })
         .collect()
 }
@@ -383,7 +385,8 @@ fn application_of(
             let text = resolved.as_deref().unwrap_or(&text.value);
             Found { path: APPLICATION, text, spot }.checked(report)
         }
-        Err(message) => {
+        Err(unresolved) => {
+            let message = unresolved.message();
             report.warn(format!("{}: {APPLICATION} is not read: {message}", spot.place));
             None
         }
@@ -395,6 +398,7 @@ fn below_root(
     file: &ParsedFile,
     document: &[Property],
     placeholders: &Placeholders<'_>,
+    leave_out_unset: bool,
     report: &mut Complaints,
 ) -> Vec<Property> {
     let mut ours = Vec::new();
@@ -406,8 +410,13 @@ fn below_root(
         let path = property.path.without(file.root.length());
         match replaced(&property.leaf, placeholders) {
             Ok(leaf) => ours.push(Property { path, line: property.line, leaf }),
-            Err(message) => {
-                let mut problem = Problem::new(message).path(shown_key(&joined(path.segments())));
+            Err(Unresolved::Unset(_)) if leave_out_unset => {
+                report.leave_out();
+                ours.push(Property { path, line: property.line, leaf: Leaf::Elsewhere });
+            }
+            Err(unresolved) => {
+                let mut problem =
+                    Problem::new(unresolved.message()).path(shown_key(&joined(path.segments())));
                 if let Some(shown) = property.leaf.shown() {
                     problem = problem.value(shown);
                 }
@@ -418,9 +427,9 @@ fn below_root(
     ours
 }
 
-fn replaced(leaf: &Leaf, placeholders: &Placeholders<'_>) -> Result<Leaf, String> {
+fn replaced(leaf: &Leaf, placeholders: &Placeholders<'_>) -> Result<Leaf, Unresolved> {
     let replace = |text: &Text| {
-        Ok::<Text, String>(match placeholders.resolve(&text.value)? {
+        Ok::<Text, Unresolved>(match placeholders.resolve(&text.value)? {
             None => text.clone(),
             Some(value) => Text { value: value.into(), written: Some(Arc::clone(&text.value)) },
         })
@@ -428,6 +437,6 @@ fn replaced(leaf: &Leaf, placeholders: &Placeholders<'_>) -> Result<Leaf, String
     Ok(match leaf {
         Leaf::Text(text) => Leaf::Text(replace(text)?),
         Leaf::List(items) => Leaf::List(items.iter().map(replace).collect::<Result<_, _>>()?),
-        Leaf::Empty | Leaf::Nested => leaf.clone(),
+        Leaf::Empty | Leaf::Nested | Leaf::Elsewhere => leaf.clone(),
     })
 }

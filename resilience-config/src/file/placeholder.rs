@@ -16,6 +16,23 @@ use crate::{environment::Variable, key_path::KeyPath, property::shown_key};
 const MAX_REPLACED: usize = 100_000;
 const MAX_REPLACED_BYTES: usize = MAX_BYTES;
 
+/// Why a text cannot be had.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Unresolved {
+    /// A placeholder has no value here and no default.
+    Unset(String),
+    /// It can be had nowhere: a circle, or more than the limits let through.
+    Wrong(String),
+}
+
+impl Unresolved {
+    pub(super) fn message(self) -> String {
+        match self {
+            Unresolved::Unset(message) | Unresolved::Wrong(message) => message,
+        }
+    }
+}
+
 /// Where placeholders find their values: the environment, then the properties of the files.
 #[derive(Debug)]
 pub(super) struct Placeholders<'a> {
@@ -50,16 +67,22 @@ impl<'a> Placeholders<'a> {
     /// # Errors
     ///
     /// Names the placeholder that has no value, the circle, or the limit.
-    pub(super) fn resolve(&self, text: &str) -> Result<Option<String>, String> {
+    pub(super) fn resolve(&self, text: &str) -> Result<Option<String>, Unresolved> {
         if !text.contains("${") {
             return Ok(None);
         }
         self.expand(text, &mut Vec::new(), 0).map(Some)
     }
 
-    fn expand(&self, text: &str, open: &mut Vec<String>, depth: usize) -> Result<String, String> {
+    fn expand(
+        &self,
+        text: &str,
+        open: &mut Vec<String>,
+        depth: usize,
+    ) -> Result<String, Unresolved> {
         if depth > MAX_DEPTH {
-            return Err(format!("placeholders nest deeper than {MAX_DEPTH} levels"));
+            let message = format!("placeholders nest deeper than {MAX_DEPTH} levels");
+            return Err(Unresolved::Wrong(message));
         }
         // Before the work: once the bytes are used up, every further text is refused at once.
         self.take(text.len())?;
@@ -82,19 +105,26 @@ impl<'a> Placeholders<'a> {
         Ok(out)
     }
 
-    fn take(&self, bytes: usize) -> Result<(), String> {
+    fn take(&self, bytes: usize) -> Result<(), Unresolved> {
         self.replaced_bytes.set(self.replaced_bytes.get().saturating_add(bytes));
         if self.replaced_bytes.get() > MAX_REPLACED_BYTES {
-            return Err(format!("placeholders take more than {MAX_REPLACED_BYTES} bytes"));
+            let message = format!("placeholders take more than {MAX_REPLACED_BYTES} bytes");
+            return Err(Unresolved::Wrong(message));
         }
         Ok(())
     }
 
     /// The value of what stands between `${` and `}`.
-    fn replace(&self, inner: &str, open: &mut Vec<String>, depth: usize) -> Result<String, String> {
+    fn replace(
+        &self,
+        inner: &str,
+        open: &mut Vec<String>,
+        depth: usize,
+    ) -> Result<String, Unresolved> {
         self.replaced.set(self.replaced.get() + 1);
         if self.replaced.get() > MAX_REPLACED {
-            return Err(format!("more than {MAX_REPLACED} placeholders are replaced"));
+            let message = format!("more than {MAX_REPLACED} placeholders are replaced");
+            return Err(Unresolved::Wrong(message));
         }
         let (name, default) = match separator(inner) {
             Some(at) => (&inner[..at], Some(&inner[at + 1..])),
@@ -104,7 +134,8 @@ impl<'a> Placeholders<'a> {
         if let Some(variable) = self.variable(&name) {
             let value = variable.text();
             return value.map(str::to_owned).map_err(|problem| {
-                format!("environment {}: {}", shown_key(&variable.name), problem.message)
+                let name = shown_key(&variable.name);
+                Unresolved::Wrong(format!("environment {name}: {}", problem.message))
             });
         }
         let folded_name = folded(&KeyPath::of(&name));
@@ -114,7 +145,8 @@ impl<'a> Placeholders<'a> {
         if let Some(value) = self.properties.get(&folded_name) {
             if open.contains(&folded_name) {
                 let name = shown_key(&name);
-                return Err(format!("the placeholder ${{{name}}} leads back to itself"));
+                let message = format!("the placeholder ${{{name}}} leads back to itself");
+                return Err(Unresolved::Wrong(message));
             }
             open.push(folded_name.clone());
             let value = self.expand(value, open, depth + 1)?;
@@ -124,11 +156,11 @@ impl<'a> Placeholders<'a> {
         }
         match default {
             Some(default) => self.expand(default, open, depth + 1),
-            None => Err(format!(
+            None => Err(Unresolved::Unset(format!(
                 "the placeholder ${{{}}} is set neither in the environment nor in the file \
                  and has no default",
                 shown_key(&name)
-            )),
+            ))),
         }
     }
 
@@ -197,7 +229,8 @@ mod tests {
         ] {
             placeholders.define(&KeyPath::of(name), value.into());
         }
-        placeholders.resolve(text).map(|resolved| resolved.unwrap_or_else(|| text.to_owned()))
+        let resolved = placeholders.resolve(text).map_err(Unresolved::message)?;
+        Ok(resolved.unwrap_or_else(|| text.to_owned()))
     }
 
     #[test]
@@ -262,7 +295,7 @@ mod tests {
     fn a_value_that_explodes_is_stopped() {
         let placeholders = doubling("x");
         let error = placeholders.resolve("${p0}").unwrap_err();
-        assert_eq!(error, "placeholders take more than 1048576 bytes");
+        assert_eq!(error.message(), "placeholders take more than 1048576 bytes");
         assert!(placeholders.replaced.get() < 100);
     }
 
