@@ -43,6 +43,8 @@ pub mod retry;
 mod rules;
 mod sealed;
 pub mod stack;
+#[cfg(feature = "redis")]
+pub mod store;
 mod sync;
 #[cfg(test)]
 mod test_support;

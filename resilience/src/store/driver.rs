@@ -1,0 +1,193 @@
+//! The thread that speaks with the server.
+
+use std::{
+    future::Future,
+    io,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    thread,
+    time::{Duration, Instant},
+};
+
+use redis::{Cmd, ErrorKind, RedisError, ServerErrorKind, Value};
+use tokio::sync::{
+    mpsc::{self, error::TrySendError},
+    oneshot,
+};
+
+use super::{
+    Key, Script, StoreConfig, StoreFailure,
+    connection::{BEFORE_THE_NEXT_NODE, Connection},
+    guard::Guard,
+    health::Health,
+    link::Link,
+};
+use crate::circuit_breaker::Permit;
+
+/// How many decisions wait for the thread at most.
+const QUEUE: usize = 16_384;
+
+/// One decision that is asked for.
+pub(super) struct Job {
+    pub(super) script: &'static Script,
+    pub(super) key: Key,
+    pub(super) arguments: Vec<String>,
+    pub(super) permit: Permit,
+    pub(super) due: Instant,
+    pub(super) reply: oneshot::Sender<Result<Value, StoreFailure>>,
+}
+
+/// A handle of the thread, which ends with the last of them.
+#[derive(Clone)]
+pub(super) struct Driver(mpsc::Sender<Job>);
+
+impl Driver {
+    pub(super) fn start(
+        config: Arc<StoreConfig>,
+        guard: Arc<Guard>,
+        health: Arc<Health>,
+    ) -> io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (sender, jobs) = mpsc::channel(QUEUE);
+        let served = Served { link: Link::new(config), guard, health };
+        thread::Builder::new()
+            .name("resilience-store".into())
+            .spawn(move || runtime.block_on(serve(Arc::new(served), jobs)))?;
+        Ok(Self(sender))
+    }
+
+    /// Hands a job over. One that finds no room is given back.
+    pub(super) fn send(&self, job: Job) -> Result<(), Box<Job>> {
+        self.0.try_send(job).map_err(|refused| match refused {
+            TrySendError::Full(job) | TrySendError::Closed(job) => Box::new(job),
+        })
+    }
+}
+
+/// What the decisions have in common.
+struct Served {
+    link: Link,
+    guard: Arc<Guard>,
+    health: Arc<Health>,
+}
+
+async fn serve(served: Arc<Served>, mut jobs: mpsc::Receiver<Job>) {
+    // The first decision should find a connection.
+    tokio::spawn({
+        let served = Arc::clone(&served);
+        async move { drop(served.link.get().await) }
+    });
+    while let Some(job) = jobs.recv().await {
+        let served = Arc::clone(&served);
+        tokio::spawn(async move { served.decide(job).await });
+    }
+}
+
+impl Served {
+    async fn decide(&self, job: Job) {
+        let Job { script, key, arguments, permit, due, reply } = job;
+        let (answer, connection) = match in_time(due, self.link.get()).await {
+            Err(failure) => (Err(failure), None),
+            Ok((connection, number)) => {
+                let asked = ask(connection, script, key.as_str(), &arguments);
+                (in_time(due, asked).await, Some(number))
+            }
+        };
+        match answer {
+            Err(failure) if failure.blames_server() => {
+                permit.failure();
+                // One that has gone silent is not trusted to come back to life.
+                let is_bad = failure.breaks_connection() || !self.guard.is_closed();
+                if let Some(number) = connection.filter(|_| is_bad) {
+                    self.link.discard(number);
+                }
+            }
+            _ => permit.success(),
+        }
+        self.health.note(&answer);
+        // Nobody may wait any more.
+        let _ = reply.send(answer);
+    }
+}
+
+async fn in_time<T>(
+    due: Instant,
+    answer: impl Future<Output = Result<T, StoreFailure>>,
+) -> Result<T, StoreFailure> {
+    let answer = tokio::time::timeout_at(due.into(), answer).await;
+    answer.unwrap_or(Err(StoreFailure::Timeout))
+}
+
+async fn ask(
+    mut connection: Connection,
+    script: &Script,
+    key: &str,
+    arguments: &[String],
+) -> Result<Value, StoreFailure> {
+    let answer = match run(&mut connection, &script.by_hash(key, arguments)).await {
+        Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
+            run(&mut connection, &script.by_body(key, arguments)).await
+        }
+        answer => answer,
+    };
+    answer.map_err(|error| StoreFailure::of(&error))
+}
+
+/// Sends a command, to a cluster again for as long as it was the wrong node, which did not carry it
+/// out.
+async fn run(connection: &mut Connection, command: &Cmd) -> Result<Value, RedisError> {
+    loop {
+        match connection.run(command).await {
+            Err(error)
+                if connection.learns() && StoreFailure::of(&error) == StoreFailure::Moved =>
+            {
+                tokio::time::sleep(BEFORE_THE_NEXT_NODE).await;
+            }
+            answer => return answer,
+        }
+    }
+}
+
+/// What comes of a decision that was asked for: within the decision's time, whoever drives the
+/// program's runtimes.
+///
+/// # Cancel safety
+///
+/// Dropped, the decision may be carried out or not; the guard hears of its end in any case.
+pub(crate) struct Answer(State);
+
+enum State {
+    Failed(StoreFailure),
+    Waits(oneshot::Receiver<Result<Value, StoreFailure>>),
+}
+
+impl Answer {
+    pub(super) fn failed(failure: StoreFailure) -> Self {
+        Self(State::Failed(failure))
+    }
+
+    pub(super) fn waits(receiver: oneshot::Receiver<Result<Value, StoreFailure>>) -> Self {
+        Self(State::Waits(receiver))
+    }
+}
+
+impl Future for Answer {
+    type Output = Result<Value, StoreFailure>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        match &mut self.0 {
+            State::Failed(failure) => Poll::Ready(Err(*failure)),
+            State::Waits(receiver) => Pin::new(receiver)
+                .poll(cx)
+                // The task that had to answer has panicked.
+                .map(|answer| answer.unwrap_or(Err(StoreFailure::Refused))),
+        }
+    }
+}
+
+/// For how long a decision of this age may still take.
+pub(super) fn due(timeout: Duration) -> Instant {
+    let now = Instant::now();
+    now.checked_add(timeout).unwrap_or(now)
+}

@@ -1,0 +1,46 @@
+use std::sync::LazyLock;
+
+use redis::Cmd;
+
+/// A script that decides on the server, as a whole.
+pub(crate) struct Script {
+    body: &'static str,
+    hash: LazyLock<String>,
+}
+
+impl Script {
+    pub(crate) const fn new(body: &'static str, hash: fn() -> String) -> Self {
+        Self { body, hash: LazyLock::new(hash) }
+    }
+
+    /// Runs the script if the server knows it, which saves sending it.
+    pub(super) fn by_hash(&self, key: &str, arguments: &[String]) -> Cmd {
+        Self::command("EVALSHA", &self.hash, key, arguments)
+    }
+
+    /// Runs the script and has the server know it from now on.
+    pub(super) fn by_body(&self, key: &str, arguments: &[String]) -> Cmd {
+        Self::command("EVAL", self.body, key, arguments)
+    }
+
+    fn command(name: &str, script: &str, key: &str, arguments: &[String]) -> Cmd {
+        let mut command = redis::cmd(name);
+        command.arg(script).arg(1).arg(key).arg(arguments);
+        command
+    }
+}
+
+/// A static script out of `scripts/`.
+macro_rules! script {
+    ($file:literal) => {
+        $crate::store::Script::new(include_str!(concat!("scripts/", $file)), || {
+            let body = include_str!(concat!("scripts/", $file));
+            redis::Script::new(body).get_hash().to_owned()
+        })
+    };
+}
+
+/// Counts in windows of the server's clock.
+pub(crate) static FIXED_WINDOW: Script = script!("fixed_window.lua");
+/// Lets permissions trickle back one by one.
+pub(crate) static GCRA: Script = script!("gcra.lua");

@@ -1,0 +1,30 @@
+-- The generic cell rate algorithm on Redis' own clock: the key holds the time at which all
+-- permissions will be back.
+-- KEYS[1] the limit
+-- ARGV    limit, period in microseconds, least and most permissions to take
+-- Returns permissions taken, microseconds to wait if none (-1: no wait is long enough),
+--         permissions left, microseconds for which those taken are good
+local limit, period = tonumber(ARGV[1]), tonumber(ARGV[2])
+local least, most = tonumber(ARGV[3]), tonumber(ARGV[4])
+local interval = period / limit
+
+-- Counted from 2026, so that a double resolves a hundredth of a microsecond.
+local time = redis.call('TIME')
+local now = (tonumber(time[1]) - 1767225600) * 1000000 + tonumber(time[2])
+
+local back = tonumber(redis.call('GET', KEYS[1]))
+-- What no script has written counts as nothing; what lies beyond one burst is cut down to it.
+if not back or back ~= back or back < now then back = now end
+if back > now + period then back = now + period end
+
+-- A thousandth of a permission absorbs what rounding takes away.
+local left = math.floor((now + period - back) / interval + 0.001)
+if left < least then
+  if least > limit then return {0, -1, left, 0} end
+  return {0, math.ceil(back + least * interval - period - now), left, 0}
+end
+local taken = math.min(left, most)
+back = back + taken * interval
+local expiry = math.max(math.ceil((back - now) / 1000), 1)
+redis.call('SET', KEYS[1], string.format('%.17g', back), 'PX', string.format('%.0f', expiry))
+return {taken, 0, left - taken, math.floor(period)}

@@ -1,0 +1,124 @@
+use std::{fmt, sync::Arc, time::Duration};
+
+use tokio::sync::oneshot;
+
+use super::{
+    Answer, Key, Script, StoreConfig, StoreEvent, StoreFailure, StoreMetrics,
+    driver::{Driver, Job, due},
+    guard::Guard,
+    health::Health,
+};
+use crate::{
+    config::{ConfigError, Problem},
+    events::Events,
+};
+
+/// What several processes share: a connection to Redis, Valkey or a Redis Cluster.
+///
+/// A cheap handle: clones are the same connection. A registry opens the one that its configuration
+/// has under `redis`.
+///
+/// # Examples
+///
+/// ```
+/// use resilience::store::{Store, StoreConfig};
+///
+/// // Nobody has to be there yet.
+/// let store = Store::open(StoreConfig::builder(["redis://127.0.0.1:1"], "shop").build()?)?;
+/// assert!(!store.metrics().degraded);
+/// # Ok::<(), resilience::ConfigError>(())
+/// ```
+#[derive(Clone)]
+pub struct Store {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    config: Arc<StoreConfig>,
+    guard: Arc<Guard>,
+    health: Arc<Health>,
+    driver: Driver,
+}
+
+impl Store {
+    /// Starts to connect, and returns at once: a server that is away is what limits have their
+    /// `on_store_failure` for.
+    ///
+    /// # Errors
+    ///
+    /// When the thread for the connection cannot be started.
+    pub fn open(config: StoreConfig) -> Result<Self, ConfigError> {
+        let config = Arc::new(config);
+        let guard = Arc::new(Guard::new());
+        let health = Arc::new(Health::new(config.namespace()));
+        let driver = Driver::start(Arc::clone(&config), Arc::clone(&guard), Arc::clone(&health))
+            .map_err(|error| {
+                let message = format!("the thread for the store cannot be started: {error}");
+                ConfigError::new(vec![Problem::new(message).path("redis")])
+            })?;
+        Ok(Self { shared: Arc::new(Shared { config, guard, health, driver }) })
+    }
+
+    /// Returns the settings.
+    pub fn config(&self) -> &StoreConfig {
+        &self.shared.config
+    }
+
+    /// Returns the events of the store: `DEGRADED`, `RECOVERED`.
+    pub fn events(&self) -> Events<StoreEvent> {
+        self.shared.health.events().clone()
+    }
+
+    /// Tells how the store does. Looking changes nothing.
+    pub fn metrics(&self) -> StoreMetrics {
+        self.shared.health.metrics()
+    }
+
+    /// Whether both are handles of one connection.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
+    /// Where something is in this store.
+    pub(crate) fn key(&self, kind: &str, name: &str, key: Option<&str>) -> Key {
+        Key::new(self.shared.config.namespace(), kind, name, key)
+    }
+
+    /// Has a script decide.
+    pub(crate) fn decide(
+        &self,
+        script: &'static Script,
+        key: Key,
+        arguments: Vec<String>,
+    ) -> Answer {
+        let Shared { config, guard, health, driver } = &*self.shared;
+        let Ok(permit) = guard.enter() else {
+            health.failed(StoreFailure::Guard, std::time::Instant::now());
+            return Answer::failed(StoreFailure::Guard);
+        };
+        let (reply, receiver) = oneshot::channel();
+        let due = due(config.decision_timeout());
+        match driver.send(Job { script, key, arguments, permit, due, reply }) {
+            Ok(()) => Answer::waits(receiver),
+            // The permit goes with the job, and tells nothing.
+            Err(_) => {
+                health.failed(StoreFailure::Overload, std::time::Instant::now());
+                Answer::failed(StoreFailure::Overload)
+            }
+        }
+    }
+
+    /// For how long the store is left alone, if it is.
+    pub(crate) fn rests_for(&self) -> Option<Duration> {
+        self.shared.guard.enter().err().flatten()
+    }
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Store")
+            .field("config", &self.shared.config)
+            .field("metrics", &self.metrics())
+            .finish_non_exhaustive()
+    }
+}
