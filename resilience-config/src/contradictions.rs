@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use resilience_settings::{Pattern, Value};
 
 use crate::{Origin, Problem, Settings};
@@ -48,13 +50,41 @@ fn vanishes(settings: &Settings, key: &str) -> bool {
     settings.float(key).is_some_and(|threshold| threshold as f32 <= 0.0)
 }
 
-/// A file cannot write a longer duration, but a builder can.
 fn rate_limiter(settings: &Settings) -> Vec<Problem> {
+    // A file cannot write a longer duration, but a builder can.
     let too_long = |key: &&str| i64::try_from(settings.duration(key).as_nanos()).is_err();
     let durations = ["limit_refresh_period", "timeout_duration"].into_iter().filter(too_long);
     durations
         .map(|key| problem(settings, key, "expected a duration of at most 292 years"))
+        .chain(global_rate_limiter(settings))
         .collect()
+}
+
+/// What a store can count by, in its microseconds and its numbers.
+const SHORTEST_GLOBAL_PERIOD: Duration = Duration::from_millis(1);
+const LONGEST_GLOBAL_PERIOD: Duration = Duration::from_hours(365 * 24);
+
+fn global_rate_limiter(settings: &Settings) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    if settings.word("scope") != "global" {
+        return problems;
+    }
+    if settings.optional_word("on_store_failure").is_none() {
+        let message = "`scope: global` needs `on_store_failure`: `open` lets calls through while the \
+                       store is away, `closed` refuses them, `local` counts them in each process";
+        problems.push(Problem::new(message).path("on_store_failure"));
+    }
+    let period = settings.duration("limit_refresh_period");
+    if !(SHORTEST_GLOBAL_PERIOD..=LONGEST_GLOBAL_PERIOD).contains(&period) {
+        let message = "with `scope: global`, expected a period of 1ms to 365d";
+        problems.push(problem(settings, "limit_refresh_period", message));
+    }
+    let limit = settings.u32("limit_for_period");
+    if settings.u32("lease") > limit {
+        let message = format!("expected at most limit_for_period, which is {limit}");
+        problems.push(problem(settings, "lease", message));
+    }
+    problems
 }
 
 /// Where only one of the two was set, the other follows it.

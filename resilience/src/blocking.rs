@@ -1,6 +1,10 @@
 //! Waits of blocking callers, which park their thread where async ones would leave a waker.
 
 use std::{
+    cell::Cell,
+    future::{Future, poll_fn},
+    pin::pin,
+    rc::Rc,
     sync::Arc,
     task::{Context, Poll, Wake, Waker},
     thread::{self, Thread},
@@ -37,6 +41,49 @@ pub(crate) fn park<R>(
                 left => thread::park_timeout(Duration::from_nanos(left)),
             }
         }
+    }
+}
+
+/// Runs a future on this thread, which parks while it waits. No runtime is needed: the future sleeps by
+/// the alarm that it is given.
+pub(crate) fn block_on<F: Future>(clock: &Clock, future: impl FnOnce(Alarm) -> F) -> F::Output {
+    let alarm = Alarm { clock: clock.clone(), due: Rc::new(Cell::new(u64::MAX)) };
+    let mut future = pin!(future(alarm.clone()));
+    loop {
+        let due = alarm.due.get();
+        let answer = park(clock, due, |cx| {
+            alarm.due.set(u64::MAX);
+            match future.as_mut().poll(cx) {
+                Poll::Ready(answer) => Poll::Ready(Some(answer)),
+                // To be looked at sooner than the thread was going to.
+                Poll::Pending if alarm.due.get() < due => Poll::Ready(None),
+                Poll::Pending => Poll::Pending,
+            }
+        });
+        if let Some(Some(answer)) = answer {
+            return answer;
+        }
+    }
+}
+
+/// Remembers when a thread has to look at its future again.
+#[derive(Clone)]
+pub(crate) struct Alarm {
+    clock: Clock,
+    due: Rc<Cell<u64>>,
+}
+
+impl Alarm {
+    /// Ends once the clock has reached `until`.
+    pub(crate) fn sleep_until(&self, until: u64) -> impl Future<Output = ()> + use<> {
+        let alarm = self.clone();
+        poll_fn(move |_| {
+            if alarm.clock.now() >= until {
+                return Poll::Ready(());
+            }
+            alarm.due.set(alarm.due.get().min(until));
+            Poll::Pending
+        })
     }
 }
 
@@ -101,5 +148,36 @@ mod tests {
         });
         sender.send(7).expect("somebody waits");
         assert_eq!(waiter.join().expect("no panic"), Some(Ok(7)));
+    }
+
+    #[test]
+    fn a_future_is_run_without_a_runtime() {
+        let (clock, start) = (Clock::system(), Instant::now());
+        let slept = block_on(&clock, |alarm| async move {
+            let now = alarm.clock.now();
+            alarm.sleep_until(now + 2_000_000).await;
+            alarm.sleep_until(now + 4_000_000).await;
+            7
+        });
+        assert_eq!(slept, 7);
+        assert!(start.elapsed() >= Duration::from_millis(4));
+    }
+
+    #[test]
+    fn a_future_is_woken_by_what_it_waits_for_while_it_has_an_alarm_too() {
+        let (clock, _hand) = Clock::manual(Duration::ZERO);
+        let (sender, mut receiver) = tokio::sync::oneshot::channel();
+        let waiter = thread::spawn(move || {
+            block_on(&clock, |alarm| async move {
+                let mut end = pin!(alarm.sleep_until(u64::MAX));
+                poll_fn(|cx| match end.as_mut().poll(cx) {
+                    Poll::Ready(()) => Poll::Ready(None),
+                    Poll::Pending => Future::poll(pin!(&mut receiver), cx).map(Result::ok),
+                })
+                .await
+            })
+        });
+        sender.send(7).expect("somebody waits");
+        assert_eq!(waiter.join().expect("no panic"), Some(7));
     }
 }

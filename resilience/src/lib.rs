@@ -14,6 +14,7 @@ pub mod __private;
 #[cfg(feature = "actuator")]
 pub mod actuator;
 mod aftermath;
+mod backing;
 mod blocking;
 pub mod bulkhead;
 mod chain;
@@ -45,6 +46,9 @@ mod sealed;
 pub mod stack;
 #[cfg(feature = "redis")]
 pub mod store;
+#[cfg(not(feature = "redis"))]
+#[path = "store/off.rs"]
+mod store;
 mod sync;
 #[cfg(test)]
 mod test_support;

@@ -1,11 +1,6 @@
 //! The decision, whatever the refill: a pure state machine that is told the time.
 
-use super::{
-    config::{RateLimiterConfig, Refill},
-    greedy::GreedyEngine,
-    interval::IntervalEngine,
-};
-use crate::clock::saturating_nanos;
+use super::{config::Refill, greedy::GreedyEngine, interval::IntervalEngine, quota::Quota};
 
 /// What became of a request for permissions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,19 +32,17 @@ pub(super) enum Engine {
 }
 
 impl Engine {
-    pub(super) fn new(config: &RateLimiterConfig, now: u64) -> Self {
-        Self::with_available(config, now, config.limit_for_period().into())
+    pub(super) fn new(quota: Quota, now: u64) -> Self {
+        Self::with_available(quota, now, quota.limit.into())
     }
 
-    /// An engine for a changed configuration, which starts with no more than this one has left.
-    pub(super) fn successor(&self, config: &RateLimiterConfig, now: u64) -> Self {
-        Self::with_available(config, now, self.available(now))
+    /// An engine for another quota, which starts with no more than this one has left.
+    pub(super) fn successor(&self, quota: Quota, now: u64) -> Self {
+        Self::with_available(quota, now, self.available(now))
     }
 
-    fn with_available(config: &RateLimiterConfig, now: u64, available: i64) -> Self {
-        let limit = config.limit_for_period();
-        let period = saturating_nanos(config.limit_refresh_period());
-        match config.refill() {
+    fn with_available(Quota { limit, period, refill }: Quota, now: u64, available: i64) -> Self {
+        match refill {
             Refill::Interval => {
                 Engine::Interval(IntervalEngine::new(limit, period, now, available))
             }

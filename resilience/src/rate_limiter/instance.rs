@@ -3,16 +3,19 @@ use std::{fmt, future::Future, sync::Arc, time::Duration};
 use tokio::sync::{Notify, futures::OwnedNotified};
 
 use super::{
-    config::{RateLimiterConfig, RateLimiterConfigBuilder},
+    config::{RateLimiterConfig, RateLimiterConfigBuilder, Scope},
     engine::{Decision, Engine},
     event::{RateLimiterEvent, RateLimiterEventKind},
+    global::Global,
     line::Line,
     metrics::RateLimiterMetrics,
+    quota::Quota,
     wait::{self, Wait, WaitInTime},
 };
 use crate::{
     CallError, Clock, Error, RequestNotPermitted,
     aftermath::Aftermath,
+    backing::Backing,
     clock::saturating_nanos,
     config::ConfigError,
     context::{self, Due, longest_wait},
@@ -23,7 +26,7 @@ use crate::{
     name::Name,
     sync::{
         Apart, ShortMutex,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicU8, Ordering},
     },
     trace::{InSpan, RefusalLog, blocking_call},
 };
@@ -65,7 +68,8 @@ struct Shared {
     events: Events<RateLimiterEvent>,
     refusal_log: RefusalLog,
     keys: Keys<RateLimiter>,
-    enabled: AtomicBool,
+    /// How calls are let in: see [`Mode`].
+    mode: AtomicU8,
     /// Tells those that wait to look up their turns: they were moved, or the limiter acts no more.
     moved: Arc<Notify>,
     state: Apart<ShortMutex<State>>,
@@ -74,8 +78,12 @@ struct Shared {
 /// What the lock guards.
 struct State {
     engine: Engine,
+    quota: Quota,
     line: Line,
     config: Arc<RateLimiterConfig>,
+    backing: Backing,
+    /// Where the limit is counted, if not here.
+    global: Option<Arc<Global>>,
     /// The timeout in nanoseconds, kept apart for the path of every call.
     timeout: u64,
     permitted: u64,
@@ -83,10 +91,37 @@ struct State {
     cancelled: u64,
 }
 
-/// The number of a call that has to wait. It must be waited with, or the permissions are lost.
+/// How calls are let in, in one word for the path of every call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+enum Mode {
+    /// All of them.
+    Off,
+    /// By the engine in this process.
+    Local,
+    /// By the store.
+    Global,
+}
+
+impl Mode {
+    fn of(config: &RateLimiterConfig) -> Self {
+        match config.scope() {
+            _ if !config.is_enabled() => Self::Off,
+            Scope::Local => Self::Local,
+            Scope::Global => Self::Global,
+        }
+    }
+}
+
+/// What a call waits with. It must be waited with, or the permissions are lost.
 #[derive(Debug)]
 #[must_use = "who is not waited for keeps its place in the line"]
-pub(crate) struct Ticket(u64);
+pub(crate) enum Ticket {
+    /// Its number in the line of this process.
+    Turn(u64),
+    /// Its request to the store, and when it stops waiting.
+    Store { permits: u32, due: u64 },
+}
 
 /// A request that was not refused.
 enum Taken {
@@ -114,16 +149,57 @@ impl RateLimiter {
     }
 
     /// Makes an instance that takes its time from `clock`.
+    ///
+    /// A [global](Scope::Global) limit goes as if its store were away: see
+    /// [`with_store`](Self::with_store).
     pub fn with_clock(name: impl Into<Arc<str>>, config: RateLimiterConfig, clock: Clock) -> Self {
+        Self::backed(name.into(), config, clock, Backing::default())
+    }
+
+    /// Makes an instance whose limit is counted in a store if the settings say so, with all other
+    /// processes that have the same namespace, name and settings.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use resilience::{
+    ///     RateLimiter, RateLimiterConfig,
+    ///     rate_limiter::{OnStoreFailure, Scope},
+    ///     store::{Store, StoreConfig},
+    /// };
+    ///
+    /// let store = Store::open(StoreConfig::builder(["redis://127.0.0.1:1"], "shop").build()?)?;
+    /// let config = RateLimiterConfig::builder()
+    ///     .limit_for_period(10)
+    ///     .limit_refresh_period(Duration::from_secs(1))
+    ///     .scope(Scope::Global)
+    ///     .on_store_failure(OnStoreFailure::Local)
+    ///     .build()?;
+    /// let orders = RateLimiter::with_store("orders", config, &store);
+    /// // Nobody is there: this process counts by itself meanwhile.
+    /// assert!(orders.acquire_blocking(1).is_ok());
+    /// # Ok::<(), resilience::ConfigError>(())
+    /// ```
+    #[cfg(feature = "redis")]
+    pub fn with_store(
+        name: impl Into<Arc<str>>,
+        config: RateLimiterConfig,
+        store: &crate::store::Store,
+    ) -> Self {
+        Self::backed(name.into(), config, Clock::system(), Backing::by(store.clone()))
+    }
+
+    /// Makes an instance of a registry that has something behind it.
+    pub(crate) fn backed(
+        name: Arc<str>,
+        config: RateLimiterConfig,
+        clock: Clock,
+        backing: Backing,
+    ) -> Self {
         let events = Events::new(config.event_consumer_buffer_size());
-        Self::make(
-            name.into(),
-            Arc::new(config),
-            clock,
-            events,
-            RefusalLog::default(),
-            Keys::none_yet(),
-        )
+        let log = RefusalLog::default();
+        Self::make(name, Arc::new(config), clock, events, log, backing, Keys::none_yet())
     }
 
     fn make(
@@ -132,11 +208,17 @@ impl RateLimiter {
         clock: Clock,
         events: Events<RateLimiterEvent>,
         refusal_log: RefusalLog,
+        backing: Backing,
         keys: Keys<Self>,
     ) -> Self {
+        let quota = Quota::of(&config, backing.nodes());
+        let global = global_of(&config, &backing, &name, events.key());
         let state = State {
-            engine: Engine::new(&config, clock.now()),
+            engine: Engine::new(quota, clock.now()),
+            quota,
             line: Line::default(),
+            backing,
+            global,
             timeout: saturating_nanos(config.timeout_duration()),
             permitted: 0,
             refused: 0,
@@ -151,7 +233,7 @@ impl RateLimiter {
                 events,
                 refusal_log,
                 keys,
-                enabled: AtomicBool::new(state.config.is_enabled()),
+                mode: AtomicU8::new(Mode::of(&state.config) as u8),
                 moved: Arc::default(),
                 state: Apart(ShortMutex::new(state)),
             }),
@@ -183,8 +265,8 @@ impl RateLimiter {
         let now = self.shared.clock.now();
         let state = self.shared.state.lock();
         RateLimiterMetrics {
-            available_permissions: state.engine.available(now),
-            waiting: state.line.len(),
+            available_permissions: state.available(now),
+            waiting: state.waiting(),
             cycle: state.engine.cycle(now),
             time_to_wait: Duration::from_nanos(state.engine.wait_for_one(now)),
             permitted: state.permitted,
@@ -194,17 +276,23 @@ impl RateLimiter {
     }
 
     /// Returns how many permissions there are; below zero when calls wait for permissions of later periods.
+    ///
+    /// Of a global limit that is what the store had left when it was last asked, and what was fetched from
+    /// it and not used.
     pub fn available_permissions(&self) -> i64 {
         let now = self.shared.clock.now();
-        self.shared.state.lock().engine.available(now)
+        self.shared.state.lock().available(now)
     }
 
     /// Returns how many calls wait for their turn.
     pub fn waiting(&self) -> u64 {
-        self.shared.state.lock().line.len()
+        self.shared.state.lock().waiting()
     }
 
     /// Takes permissions that are there now; never waits and never overtakes those that do.
+    ///
+    /// A global limit blocks the thread while the store decides, up to the store's `decision_timeout`:
+    /// in async code [`acquire`](Self::acquire) is better.
     ///
     /// # Examples
     ///
@@ -227,10 +315,12 @@ impl RateLimiter {
     ///
     /// [`RequestNotPermitted`] with the time until the permissions would be there.
     pub fn try_acquire(&self, permits: u32) -> Result<(), RequestNotPermitted> {
-        if !self.is_enabled() {
-            return Ok(());
-        }
         let now = self.shared.clock.now();
+        match self.mode() {
+            Mode::Off => return Ok(()),
+            Mode::Global => return self.acquire_blocking_for(permits, 0, now),
+            Mode::Local => {}
+        }
         // Untied: a greedy turn behind others may be due this very nanosecond, and nobody waits for it.
         self.request(permits, 0, Claim::Untied, now).map(|_| ())
     }
@@ -295,15 +385,20 @@ impl RateLimiter {
         permits: u32,
         due: Option<&Due>,
     ) -> Result<(), RequestNotPermitted> {
-        if !self.is_enabled() {
-            return Ok(());
-        }
         let now = self.shared.clock.now();
-        let taken = self.request(permits, longest_wait(due, now), Claim::Tied, now)?;
-        if let Taken::Later { ticket: Some(ticket), .. } = taken {
-            wait::park(self.clone(), ticket);
+        self.acquire_blocking_for(permits, longest_wait(due, now), now)
+    }
+
+    fn acquire_blocking_for(
+        &self,
+        permits: u32,
+        longest: u64,
+        now: u64,
+    ) -> Result<(), RequestNotPermitted> {
+        match self.begin(permits, longest, now)? {
+            Some(ticket) => wait::park(self, ticket),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Runs `operation` once a permission has been taken for it; blocks the thread as
@@ -339,7 +434,8 @@ impl RateLimiter {
     /// Takes permissions and tells how long to wait before they may be used; the caller waits.
     ///
     /// `None` is a refusal: the wait would be longer than `timeout_duration`, and nothing was taken.
-    /// The permissions are spent at once and cannot be given back.
+    /// The permissions are spent at once and cannot be given back. A global limit reserves nothing: it
+    /// grants at once or refuses, as [`try_acquire`](Self::try_acquire) does.
     ///
     /// # Examples
     ///
@@ -360,8 +456,10 @@ impl RateLimiter {
     /// # Ok::<(), resilience::config::ConfigError>(())
     /// ```
     pub fn reserve(&self, permits: u32) -> Option<Duration> {
-        if !self.is_enabled() {
-            return Some(Duration::ZERO);
+        match self.mode() {
+            Mode::Off => return Some(Duration::ZERO),
+            Mode::Global => return self.try_acquire(permits).ok().map(|()| Duration::ZERO),
+            Mode::Local => {}
         }
         let now = self.shared.clock.now();
         match self.request(permits, u64::MAX, Claim::Untied, now) {
@@ -372,11 +470,15 @@ impl RateLimiter {
     }
 
     /// Takes all permissions that are available now. Reservations of waiting calls stay.
+    ///
+    /// Of a global limit it takes what this process has: its share for when the store is away, and
+    /// permissions that it fetched. What is in the store stays.
     pub fn drain(&self) {
         let now = self.shared.clock.now();
         {
             let mut state = self.shared.state.lock();
-            let available = state.engine.drain(now);
+            let leased = state.global.as_ref().map_or(0, |global| global.drop_lease(now));
+            let available = state.engine.drain(now).saturating_add(leased.into());
             let kind = RateLimiterEventKind::Drained { available };
             // Kept also when nobody listens. Under the lock, which orders the events.
             let events = &self.shared.events;
@@ -489,18 +591,94 @@ impl RateLimiter {
         longest: u64,
         now: u64,
     ) -> Result<Option<Ticket>, RequestNotPermitted> {
-        if !self.is_enabled() {
-            return Ok(None);
+        if self.mode() != Mode::Local {
+            return Ok(self.begin_otherwise(permits, longest, now));
         }
         Ok(match self.request(permits, longest, Claim::Tied, now)? {
-            Taken::Later { ticket, .. } => ticket.map(Ticket),
+            Taken::Later { ticket, .. } => ticket.map(Ticket::Turn),
             Taken::Now => None,
         })
     }
 
-    /// Waits for the turn of a ticket.
-    pub(crate) fn wait(&self, Ticket(ticket): Ticket) -> Wait {
+    /// The same for a limiter that is disabled, or whose limit is counted in a store.
+    #[cold]
+    fn begin_otherwise(&self, permits: u32, longest: u64, now: u64) -> Option<Ticket> {
+        let mut state = self.shared.state.lock();
+        let global = state.global.clone().filter(|_| self.mode() == Mode::Global)?;
+        let due = now.saturating_add(state.timeout.min(longest));
+        if !global.take_leased(permits, now) {
+            return Some(Ticket::Store { permits, due });
+        }
+        let noted = self.grant(&mut state, permits, now);
+        drop(state);
+        self.shared.events.deliver_if(noted);
+        None
+    }
+
+    /// Counts a call that the store has let in. The engine here is charged with it, so that it knows how
+    /// much this process has used when it has to decide in the store's place.
+    fn grant(&self, state: &mut State, permits: u32, now: u64) -> bool {
+        state.engine.take(permits, now);
+        state.permitted += 1;
+        let kind = RateLimiterEventKind::SuccessfulAcquire { permits };
+        self.shared.events.note(&self.shared.name, || now, kind)
+    }
+
+    pub(super) fn note_granted(&self, permits: u32) {
+        let now = self.shared.clock.now();
+        let mut state = self.shared.state.lock();
+        let noted = self.grant(&mut state, permits, now);
+        drop(state);
+        self.shared.events.deliver_if(noted);
+    }
+
+    pub(super) fn note_refused(&self, permits: u32, wait: Option<Duration>) -> RequestNotPermitted {
+        let now = self.shared.clock.now();
+        let events = &self.shared.events;
+        let mut state = self.shared.state.lock();
+        state.refused += 1;
+        let kind = RateLimiterEventKind::FailedAcquire { permits };
+        let noted = events.note(&self.shared.name, || now, kind);
+        drop(state);
+        events.deliver_if(noted);
+        self.refusal(wait, now)
+    }
+
+    pub(super) fn note_cancelled(&self) {
+        self.shared.state.lock().cancelled += 1;
+    }
+
+    /// Has the engine here decide in the store's place.
+    pub(super) fn begin_here(
+        &self,
+        permits: u32,
+        due: u64,
+    ) -> Result<Option<Ticket>, RequestNotPermitted> {
+        let now = self.shared.clock.now();
+        Ok(match self.request(permits, due.saturating_sub(now), Claim::Tied, now)? {
+            Taken::Later { ticket, .. } => ticket.map(Ticket::Turn),
+            Taken::Now => None,
+        })
+    }
+
+    /// Where the limit is counted, if not here.
+    pub(super) fn global(&self) -> Option<Arc<Global>> {
+        let state = self.shared.state.lock();
+        state.global.clone().filter(|_| self.mode() == Mode::Global)
+    }
+
+    /// Waits for what a ticket is for.
+    pub(crate) fn wait(&self, ticket: Ticket) -> Wait {
         Wait::new(self.clone(), ticket)
+    }
+
+    #[inline]
+    fn mode(&self) -> Mode {
+        match self.shared.mode.load(Ordering::Relaxed) {
+            0 => Mode::Off,
+            1 => Mode::Local,
+            _ => Mode::Global,
+        }
     }
 
     pub(crate) fn clock(&self) -> &Clock {
@@ -509,7 +687,7 @@ impl RateLimiter {
 
     /// Tells whether the limiter acts; a disabled one lets every call through, and counts none.
     pub fn is_enabled(&self) -> bool {
-        self.shared.enabled.load(Ordering::Relaxed)
+        self.mode() != Mode::Off
     }
 
     /// Puts other settings in force. A new period or refill starts with no more permissions than
@@ -534,10 +712,9 @@ impl RateLimiter {
         let now = self.shared.clock.now();
         let mut state = self.shared.state.lock();
         let config = edit(&state.config);
-        let enabled = config.is_enabled();
         self.shared.events.set_capacity(config.event_consumer_buffer_size());
-        self.shared.enabled.store(enabled, Ordering::Relaxed);
-        let told = state.apply(config, now);
+        self.shared.mode.store(Mode::of(&config) as u8, Ordering::Relaxed);
+        let told = self.apply(&mut state, config, now);
         drop(state);
         if !told {
             return Aftermath::default();
@@ -558,7 +735,7 @@ impl RateLimiter {
             let now = self.shared.clock.now();
             let mut state = self.shared.state.lock();
             if Arc::ptr_eq(&state.config, &before) {
-                let moves = state.apply(config, now);
+                let moves = self.apply(&mut state, config, now);
                 drop(state);
                 if moves {
                     self.shared.moved.notify_waiters();
@@ -567,6 +744,14 @@ impl RateLimiter {
                 return Ok(());
             }
         }
+    }
+
+    /// Says whether those that wait have to be told.
+    fn apply(&self, state: &mut State, config: Arc<RateLimiterConfig>, now: u64) -> bool {
+        let waits_elsewhere = state.global.as_ref().is_some_and(|global| global.waiting() > 0);
+        let Shared { name, events, .. } = &*self.shared;
+        state.global = global_of(&config, &state.backing, name, events.key());
+        state.apply(config, now) || waits_elsewhere
     }
 
     /// Ends when turns are moved after this call.
@@ -630,14 +815,15 @@ impl RateLimiter {
                 let wait = Duration::from_nanos(reservation.due.saturating_sub(now));
                 Ok(Taken::Later { ticket, wait })
             }
-            Decision::Refused { wait } => {
-                if RefusalLog::is_wanted() {
-                    self.log_refusal(now);
-                }
-                let retry_after = wait.map(Duration::from_nanos);
-                Err(RequestNotPermitted::new(self.shared.label.clone(), retry_after))
-            }
+            Decision::Refused { wait } => Err(self.refusal(wait.map(Duration::from_nanos), now)),
         }
+    }
+
+    fn refusal(&self, retry_after: Option<Duration>, now: u64) -> RequestNotPermitted {
+        if RefusalLog::is_wanted() {
+            self.log_refusal(now);
+        }
+        RequestNotPermitted::new(self.shared.label.clone(), retry_after)
     }
 
     #[cold]
@@ -709,7 +895,8 @@ impl Member for RateLimiter {
     fn member(&self, config: Arc<RateLimiterConfig>, key: Option<Arc<str>>) -> Self {
         let Shared { name, clock, events, refusal_log, .. } = &*self.shared;
         let (name, clock, log) = (Arc::clone(name), clock.clone(), refusal_log.clone());
-        Self::make(name, config, clock, events.of_key(key), log, Keys::Member)
+        let backing = self.shared.state.lock().backing.clone();
+        Self::make(name, config, clock, events.of_key(key), log, backing, Keys::Member)
     }
 
     fn adopt(&self, config: Arc<RateLimiterConfig>) {
@@ -722,20 +909,39 @@ impl Member for RateLimiter {
 
     fn is_at_rest(&self, now: u64) -> bool {
         let state = self.shared.state.lock();
-        state.engine.available(now) >= state.config.limit_for_period().into()
+        state.engine.available(now) >= state.quota.limit.into()
+            && state.global.as_ref().is_none_or(|global| global.is_at_rest(now))
     }
 }
 
+/// Where the limit is counted, if not in this process.
+fn global_of(
+    config: &RateLimiterConfig,
+    backing: &Backing,
+    name: &str,
+    key: Option<&str>,
+) -> Option<Arc<Global>> {
+    (config.scope() == Scope::Global).then(|| Arc::new(Global::new(config, backing, name, key)))
+}
+
 impl State {
+    fn available(&self, now: u64) -> i64 {
+        match &self.global {
+            Some(global) => global.available(now),
+            None => self.engine.available(now),
+        }
+    }
+
+    fn waiting(&self) -> u64 {
+        self.line.len() + self.global.as_ref().map_or(0, |global| global.waiting())
+    }
+
     /// Says whether those that wait have to be told.
     fn apply(&mut self, config: Arc<RateLimiterConfig>, now: u64) -> bool {
-        let same_refill = config.refill() == self.config.refill();
-        let period = config.limit_refresh_period();
-        let same_period = period == self.config.limit_refresh_period();
-        let limit = config.limit_for_period();
-        let faster = !same_refill
-            || limit > self.config.limit_for_period()
-            || period < self.config.limit_refresh_period();
+        let (before, quota) = (self.quota, Quota::of(&config, self.backing.nodes()));
+        let same_refill = quota.refill == before.refill;
+        let same_period = quota.period == before.period;
+        let faster = !same_refill || quota.limit > before.limit || quota.period < before.period;
         let moves = !self.line.is_empty() && (faster || !config.is_enabled());
         if moves {
             self.line.release(&mut self.engine, now);
@@ -749,15 +955,16 @@ impl State {
                 // The turns that have come did so under the old limit.
                 engine.refresh(now);
             }
-            engine.set_limit(limit);
-        } else if !same_refill || !same_period || limit != self.config.limit_for_period() {
-            self.engine = self.engine.successor(&config, now);
+            engine.set_limit(quota.limit);
+        } else if quota != before {
+            self.engine = self.engine.successor(quota, now);
             self.line.forget_bookings();
         }
         if moves {
             self.line.book(&mut self.engine, now);
         }
         self.timeout = saturating_nanos(config.timeout_duration());
+        self.quota = quota;
         self.config = config;
         moves
     }

@@ -34,14 +34,18 @@ mod config;
 // Decides whether permissions are there now, come later or are refused.
 mod engine;
 mod event;
+mod global;
 mod greedy;
 mod instance;
 mod interval;
 mod line;
 mod metrics;
+mod quota;
 mod wait;
 
-pub use config::{RateLimiterConfig, RateLimiterConfigBuilder, Refill};
+pub use config::{
+    Algorithm, OnStoreFailure, RateLimiterConfig, RateLimiterConfigBuilder, Refill, Scope,
+};
 pub use event::{RateLimiterEvent, RateLimiterEventKind};
 pub use instance::RateLimiter;
 pub use metrics::RateLimiterMetrics;

@@ -120,7 +120,7 @@ impl StoreConfig {
             let value = format!("{:?}", self.decision_timeout);
             refuse("decision_timeout", "expected 1ms to 10s".into(), Some(value));
         }
-        let (from, to) = (Duration::from_millis(10), Duration::from_secs(60));
+        let (from, to) = (Duration::from_millis(10), Duration::from_mins(1));
         if !(from..=to).contains(&self.connect_timeout) {
             let value = format!("{:?}", self.connect_timeout);
             refuse("connect_timeout", "expected 10ms to 60s".into(), Some(value));

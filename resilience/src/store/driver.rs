@@ -3,9 +3,7 @@
 use std::{
     future::Future,
     io,
-    pin::Pin,
     sync::Arc,
-    task::{Context, Poll},
     thread,
     time::{Duration, Instant},
 };
@@ -18,6 +16,7 @@ use tokio::sync::{
 
 use super::{
     Key, Script, StoreConfig, StoreFailure,
+    answer::{Reply, read},
     connection::{BEFORE_THE_NEXT_NODE, Connection},
     guard::Guard,
     health::Health,
@@ -35,7 +34,7 @@ pub(super) struct Job {
     pub(super) arguments: Vec<String>,
     pub(super) permit: Permit,
     pub(super) due: Instant,
-    pub(super) reply: oneshot::Sender<Result<Value, StoreFailure>>,
+    pub(super) reply: oneshot::Sender<Result<Reply, StoreFailure>>,
 }
 
 /// A handle of the thread, which ends with the last of them.
@@ -105,7 +104,7 @@ impl Served {
             }
             _ => permit.success(),
         }
-        self.health.note(&answer);
+        self.health.note(answer.as_ref().err().copied());
         // Nobody may wait any more.
         let _ = reply.send(answer);
     }
@@ -124,14 +123,14 @@ async fn ask(
     script: &Script,
     key: &str,
     arguments: &[String],
-) -> Result<Value, StoreFailure> {
+) -> Result<Reply, StoreFailure> {
     let answer = match run(&mut connection, &script.by_hash(key, arguments)).await {
         Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
             run(&mut connection, &script.by_body(key, arguments)).await
         }
         answer => answer,
     };
-    answer.map_err(|error| StoreFailure::of(&error))
+    answer.map_err(|error| StoreFailure::of(&error)).and_then(read)
 }
 
 /// Sends a command, to a cluster again for as long as it was the wrong node, which did not carry it
@@ -145,43 +144,6 @@ async fn run(connection: &mut Connection, command: &Cmd) -> Result<Value, RedisE
                 tokio::time::sleep(BEFORE_THE_NEXT_NODE).await;
             }
             answer => return answer,
-        }
-    }
-}
-
-/// What comes of a decision that was asked for: within the decision's time, whoever drives the
-/// program's runtimes.
-///
-/// # Cancel safety
-///
-/// Dropped, the decision may be carried out or not; the guard hears of its end in any case.
-pub(crate) struct Answer(State);
-
-enum State {
-    Failed(StoreFailure),
-    Waits(oneshot::Receiver<Result<Value, StoreFailure>>),
-}
-
-impl Answer {
-    pub(super) fn failed(failure: StoreFailure) -> Self {
-        Self(State::Failed(failure))
-    }
-
-    pub(super) fn waits(receiver: oneshot::Receiver<Result<Value, StoreFailure>>) -> Self {
-        Self(State::Waits(receiver))
-    }
-}
-
-impl Future for Answer {
-    type Output = Result<Value, StoreFailure>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        match &mut self.0 {
-            State::Failed(failure) => Poll::Ready(Err(*failure)),
-            State::Waits(receiver) => Pin::new(receiver)
-                .poll(cx)
-                // The task that had to answer has panicked.
-                .map(|answer| answer.unwrap_or(Err(StoreFailure::Refused))),
         }
     }
 }

@@ -3,8 +3,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use redis::Value;
-
 use super::{StoreEvent, StoreEventKind, StoreFailure, StoreMetrics};
 use crate::{
     Clock,
@@ -48,10 +46,11 @@ impl Health {
         &self.events
     }
 
-    pub(super) fn note(&self, answer: &Result<Value, StoreFailure>) {
+    /// Takes note of an answer, or of why there is none.
+    pub(super) fn note(&self, answer: Option<StoreFailure>) {
         match answer {
-            Ok(_) => self.decided(Instant::now()),
-            Err(failure) => self.failed(*failure, Instant::now()),
+            None => self.decided(Instant::now()),
+            Some(failure) => self.failed(failure, Instant::now()),
         }
     }
 

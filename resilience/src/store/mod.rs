@@ -23,6 +23,7 @@
 //!
 //! The store's own times are real ones, also where a test has paused tokio's clock.
 
+mod answer;
 mod config;
 mod connection;
 mod driver;
@@ -43,6 +44,6 @@ pub use failure::StoreFailure;
 pub use metrics::StoreMetrics;
 pub use store::Store;
 
-pub(crate) use driver::Answer;
+pub(crate) use answer::{Answer, Part, Reply, Undecided};
 pub(crate) use key::Key;
-pub(crate) use script::Script;
+pub(crate) use script::{FIXED_WINDOW, GCRA, Script};

@@ -1,4 +1,4 @@
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, sync::Arc};
 
 use tokio::sync::oneshot;
 
@@ -79,6 +79,11 @@ impl Store {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 
+    /// How many processes share what is in the store.
+    pub(crate) fn nodes(&self) -> u32 {
+        self.shared.config.nodes()
+    }
+
     /// Where something is in this store.
     pub(crate) fn key(&self, kind: &str, name: &str, key: Option<&str>) -> Key {
         Key::new(self.shared.config.namespace(), kind, name, key)
@@ -88,29 +93,26 @@ impl Store {
     pub(crate) fn decide(
         &self,
         script: &'static Script,
-        key: Key,
+        key: &Key,
         arguments: Vec<String>,
     ) -> Answer {
         let Shared { config, guard, health, driver } = &*self.shared;
-        let Ok(permit) = guard.enter() else {
-            health.failed(StoreFailure::Guard, std::time::Instant::now());
-            return Answer::failed(StoreFailure::Guard);
+        let permit = match guard.enter() {
+            Ok(permit) => permit,
+            Err(rests_for) => {
+                health.note(Some(StoreFailure::Guard));
+                return Answer::undecided(rests_for);
+            }
         };
         let (reply, receiver) = oneshot::channel();
         let due = due(config.decision_timeout());
-        match driver.send(Job { script, key, arguments, permit, due, reply }) {
-            Ok(()) => Answer::waits(receiver),
-            // The permit goes with the job, and tells nothing.
-            Err(_) => {
-                health.failed(StoreFailure::Overload, std::time::Instant::now());
-                Answer::failed(StoreFailure::Overload)
-            }
+        let job = Job { script, key: key.clone(), arguments, permit, due, reply };
+        if driver.send(job).is_err() {
+            // The permit went with the job, and told nothing.
+            health.note(Some(StoreFailure::Overload));
+            return Answer::undecided(None);
         }
-    }
-
-    /// For how long the store is left alone, if it is.
-    pub(crate) fn rests_for(&self) -> Option<Duration> {
-        self.shared.guard.enter().err().flatten()
+        Answer::asked(receiver)
     }
 }
 

@@ -30,9 +30,9 @@ pub(crate) use self::{
 /// Numbers and flags that are read without a lock.
 pub(crate) mod atomic {
     #[cfg(resilience_model)]
-    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
     #[cfg(not(resilience_model))]
-    pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+    pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 }
 
 /// Keeps what every call writes out of the cache lines of what every call only reads: another core would

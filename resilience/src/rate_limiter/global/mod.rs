@@ -1,0 +1,148 @@
+//! A limit that all processes which share a store have together.
+
+mod ask;
+mod lease;
+mod queue;
+mod verdict;
+
+use std::{
+    fmt,
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicI64, Ordering},
+    },
+};
+
+use tokio::sync::Semaphore;
+
+pub(super) use ask::{ask, ask_blocking};
+use lease::Lease;
+use queue::Queue;
+use verdict::Verdict;
+
+use super::{
+    config::{Algorithm, OnStoreFailure, RateLimiterConfig},
+    instance::RateLimiter,
+};
+use crate::{
+    backing::Backing,
+    store::{FIXED_WINDOW, GCRA, Key, Script, Store},
+};
+
+/// What a limiter needs to have its limit counted elsewhere.
+pub(super) struct Global {
+    /// The store and where the limit is in it. Without, the limiter is as if the store were away.
+    place: Option<(Store, Key)>,
+    script: &'static Script,
+    limit: u32,
+    /// Microseconds.
+    period: u128,
+    block: u32,
+    policy: OnStoreFailure,
+    lease: Mutex<Lease>,
+    /// Held by the one who fetches a block: the others wait for what it brings.
+    fetching: Semaphore,
+    queue: Queue,
+    /// What the store had left when it was last asked.
+    left: AtomicI64,
+}
+
+impl Global {
+    pub(super) fn new(
+        config: &RateLimiterConfig,
+        backing: &Backing,
+        name: &str,
+        key: Option<&str>,
+    ) -> Self {
+        let limit = config.limit_for_period();
+        Self {
+            place: backing.store().map(|store| (store.clone(), store.key("rl", name, key))),
+            script: match config.algorithm() {
+                Algorithm::FixedWindow => &FIXED_WINDOW,
+                Algorithm::Gcra => &GCRA,
+            },
+            limit,
+            period: config.limit_refresh_period().as_micros(),
+            block: config.lease(),
+            policy: config.on_store_failure().unwrap_or(OnStoreFailure::Closed),
+            lease: Mutex::default(),
+            fetching: Semaphore::new(1),
+            queue: Queue::new(),
+            left: AtomicI64::new(limit.into()),
+        }
+    }
+
+    /// Takes permissions that were fetched before.
+    pub(super) fn take_leased(&self, permits: u32, now: u64) -> bool {
+        self.block > 1 && self.lease().take(permits, now)
+    }
+
+    /// Permissions that can be had at once, as far as this process knows.
+    pub(super) fn available(&self, now: u64) -> i64 {
+        self.left.load(Ordering::Relaxed) + i64::from(self.lease().left(now))
+    }
+
+    pub(super) fn waiting(&self) -> u64 {
+        self.queue.len()
+    }
+
+    /// Gives up what was fetched, and says how many permissions that were.
+    pub(super) fn drop_lease(&self, now: u64) -> u32 {
+        let mut lease = self.lease();
+        let left = lease.left(now);
+        *lease = Lease::default();
+        left
+    }
+
+    /// Whether nothing of the limit is held here.
+    pub(super) fn is_at_rest(&self, now: u64) -> bool {
+        self.lease().left(now) == 0 && self.waiting() == 0
+    }
+
+    /// Asks the store for permissions; where blocks are fetched one at a time, since the one before may
+    /// have brought enough for others.
+    async fn fetch_in_turn(&self, limiter: &RateLimiter, permits: u32) -> Verdict {
+        if self.block == 1 {
+            return self.fetch(limiter, permits).await;
+        }
+        let _turn = self.fetching.acquire().await;
+        if self.take_leased(permits, limiter.clock().now()) {
+            let left = self.left.load(Ordering::Relaxed);
+            return Verdict::Taken { rest: 0, left, good_for: 0 };
+        }
+        self.fetch(limiter, permits).await
+    }
+
+    async fn fetch(&self, limiter: &RateLimiter, permits: u32) -> Verdict {
+        let Some((store, key)) = &self.place else {
+            return Verdict::Undecided { rests_for: None };
+        };
+        let most = permits.max(self.block);
+        let numbers = [self.limit.into(), self.period, permits.into(), most.into()];
+        let arguments = numbers.map(|number| number.to_string()).into();
+        // What is fetched is good from when the store decided, which is no earlier.
+        let asked = limiter.clock().now();
+        let verdict = Verdict::of(store.decide(self.script, key, arguments).await, permits);
+        match verdict {
+            Verdict::Taken { rest, left, good_for } => {
+                self.left.store(left, Ordering::Relaxed);
+                if rest > 0 {
+                    self.lease().put(rest, asked.saturating_add(good_for));
+                }
+            }
+            Verdict::Refused { left, .. } => self.left.store(left, Ordering::Relaxed),
+            Verdict::Undecided { .. } => {}
+        }
+        verdict
+    }
+
+    fn lease(&self) -> MutexGuard<'_, Lease> {
+        self.lease.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Global {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Global").field("limit", &self.limit).finish_non_exhaustive()
+    }
+}

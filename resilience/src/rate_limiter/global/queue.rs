@@ -1,0 +1,107 @@
+use std::{
+    future::{Future, poll_fn},
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::Poll,
+};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Those who wait for permissions to come back, in the order in which they came: only the first one
+/// asks the store, however many there are.
+#[derive(Debug, Clone)]
+pub(super) struct Queue {
+    front: Arc<Semaphore>,
+    length: Arc<AtomicU64>,
+}
+
+/// The first place, which goes on to the next one when it is dropped.
+#[derive(Debug)]
+pub(super) struct Front {
+    _turn: OwnedSemaphorePermit,
+    _place: Place,
+}
+
+#[derive(Debug)]
+struct Place(Arc<AtomicU64>);
+
+impl Queue {
+    pub(super) fn new() -> Self {
+        Self { front: Arc::new(Semaphore::new(1)), length: Arc::default() }
+    }
+
+    pub(super) fn is_taken(&self) -> bool {
+        self.len() > 0
+    }
+
+    pub(super) fn len(&self) -> u64 {
+        self.length.load(Ordering::Relaxed)
+    }
+
+    /// The first place, if nobody waits.
+    pub(super) fn enter(&self) -> Option<Front> {
+        let place = self.place();
+        let turn = Arc::clone(&self.front).try_acquire_owned().ok()?;
+        Some(Front { _turn: turn, _place: place })
+    }
+
+    /// Waits to become the first, until `end`.
+    pub(super) async fn wait(&self, end: impl Future<Output = ()>) -> Option<Front> {
+        let place = self.place();
+        let mut turn = pin!(Arc::clone(&self.front).acquire_owned());
+        let mut end = pin!(end);
+        let first = poll_fn(|cx| match turn.as_mut().poll(cx) {
+            Poll::Ready(turn) => Poll::Ready(turn.ok()),
+            Poll::Pending => end.as_mut().poll(cx).map(|()| None),
+        });
+        first.await.map(|turn| Front { _turn: turn, _place: place })
+    }
+
+    fn place(&self) -> Place {
+        self.length.fetch_add(1, Ordering::Relaxed);
+        Place(Arc::clone(&self.length))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::{pending, ready};
+
+    use super::*;
+    use crate::test_support::poll;
+
+    #[test]
+    fn whoever_came_first_is_the_first() {
+        let queue = Queue::new();
+        let front = queue.enter().expect("nobody waits");
+        assert!(queue.enter().is_none());
+        let mut second = Box::pin(queue.wait(pending()));
+        let mut third = Box::pin(queue.wait(pending()));
+        assert!(poll(second.as_mut()).is_pending());
+        assert!(poll(third.as_mut()).is_pending());
+        assert_eq!(queue.len(), 3);
+        drop(front);
+        assert!(poll(third.as_mut()).is_pending());
+        assert!(poll(second.as_mut()).is_ready());
+        drop(third);
+        assert_eq!(queue.len(), 0);
+    }
+
+    #[test]
+    fn who_waits_too_long_leaves_the_queue() {
+        let queue = Queue::new();
+        let _front = queue.enter();
+        let mut late = Box::pin(queue.wait(ready(())));
+        assert!(matches!(poll(late.as_mut()), Poll::Ready(None)));
+        assert_eq!(queue.len(), 1);
+    }
+}
