@@ -1288,7 +1288,7 @@ mod tests {
             panic!("there is nothing left to take")
         };
         limiter.reconfigure(limiter.config().to_builder().enabled(false).build().unwrap());
-        let wait = Wait::new(limiter.clone(), ticket);
+        let wait = Wait::new(limiter.clone(), Ticket::Turn(ticket));
         assert_eq!(poll(pin!(wait)), Poll::Ready(Ok(())));
     }
 
@@ -1301,7 +1301,7 @@ mod tests {
             panic!("there is nothing left to take")
         };
         limiter.reconfigure(limiter.config().to_builder().enabled(false).build().unwrap());
-        wait::park(limiter.clone(), ticket);
+        wait::park(&limiter, Ticket::Turn(ticket)).unwrap();
         assert_eq!(limiter.waiting(), 0);
     }
 

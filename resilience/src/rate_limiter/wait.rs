@@ -76,6 +76,7 @@ struct Place {
 }
 
 impl Wait {
+    #[allow(clippy::needless_pass_by_value)] // it is used up
     pub(super) fn new(limiter: RateLimiter, ticket: Ticket) -> Self {
         let for_what = match ticket {
             Ticket::Turn(ticket) => {

@@ -18,11 +18,10 @@ use super::{
     Key, Script, StoreConfig, StoreFailure,
     answer::{Reply, read},
     connection::{BEFORE_THE_NEXT_NODE, Connection},
-    guard::Guard,
+    guard::{Guard, Permit},
     health::Health,
     link::Link,
 };
-use crate::circuit_breaker::Permit;
 
 /// How many decisions wait for the thread at most.
 const QUEUE: usize = 16_384;
@@ -44,7 +43,7 @@ pub(super) struct Driver(mpsc::Sender<Job>);
 impl Driver {
     pub(super) fn start(
         config: Arc<StoreConfig>,
-        guard: Arc<Guard>,
+        guard: Guard,
         health: Arc<Health>,
     ) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -67,7 +66,7 @@ impl Driver {
 /// What the decisions have in common.
 struct Served {
     link: Link,
-    guard: Arc<Guard>,
+    guard: Guard,
     health: Arc<Health>,
 }
 
@@ -95,7 +94,7 @@ impl Served {
         };
         match answer {
             Err(failure) if failure.blames_server() => {
-                permit.failure();
+                permit.failure(Instant::now(), fastrand::f64() * 2.0 - 1.0);
                 // One that has gone silent is not trusted to come back to life.
                 let is_bad = failure.breaks_connection() || !self.guard.is_closed();
                 if let Some(number) = connection.filter(|_| is_bad) {

@@ -1,5 +1,5 @@
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -7,7 +7,10 @@ use super::{StoreEvent, StoreEventKind, StoreFailure, StoreMetrics};
 use crate::{
     Clock,
     events::Events,
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        atomic::{AtomicU64, Ordering},
+        plain::Mutex,
+    },
 };
 
 /// A time without failures that ends an episode: two failures within it are of one.
@@ -56,7 +59,7 @@ impl Health {
 
     pub(super) fn decided(&self, now: Instant) {
         self.decided.fetch_add(1, Ordering::Relaxed);
-        let mut episode = self.episode.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut episode = self.episode.lock();
         let Some(Episode { began, failed_last }) = &*episode else { return };
         if now.saturating_duration_since(*failed_last) < CALM {
             return;
@@ -70,7 +73,7 @@ impl Health {
 
     pub(super) fn failed(&self, failure: StoreFailure, now: Instant) {
         self.failures[failure as usize].fetch_add(1, Ordering::Relaxed);
-        let mut episode = self.episode.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut episode = self.episode.lock();
         if let Some(episode) = &mut *episode {
             episode.failed_last = now;
             return;
@@ -88,7 +91,7 @@ impl Health {
     }
 
     pub(super) fn metrics(&self) -> StoreMetrics {
-        let episode = self.episode.lock().unwrap_or_else(PoisonError::into_inner);
+        let episode = self.episode.lock();
         StoreMetrics {
             degraded: episode.is_some(),
             decided: self.decided.load(Ordering::Relaxed),
@@ -135,7 +138,6 @@ mod log {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::events::Event;
 
     fn events(health: &Health) -> Vec<&'static str> {
         health.events.recent().iter().map(|event| event.type_name).collect()

@@ -1,4 +1,4 @@
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use futures_util::{
     FutureExt,
@@ -6,6 +6,7 @@ use futures_util::{
 };
 
 use super::{StoreConfig, StoreFailure, connection::Connection};
+use crate::sync::plain::Mutex;
 
 type Opening = Shared<BoxFuture<'static, Result<Connection, StoreFailure>>>;
 
@@ -24,7 +25,7 @@ struct Present {
 
 impl Link {
     pub(super) fn new(config: Arc<StoreConfig>) -> Self {
-        Self { config, present: Mutex::default() }
+        Self { config, present: Mutex::new(Present::default()) }
     }
 
     /// The connection and its number. It is opened by a task of its own, which goes on when those
@@ -42,14 +43,14 @@ impl Link {
 
     /// Has the next one who asks open another connection, unless that has happened already.
     pub(super) fn discard(&self, number: u64) {
-        let mut present = self.present.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut present = self.present.lock();
         if present.number == number {
             present.opening = None;
         }
     }
 
     fn present(&self) -> (Opening, u64) {
-        let mut present = self.present.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut present = self.present.lock();
         if let Some(opening) = &present.opening {
             return (opening.clone(), present.number);
         }

@@ -1,4 +1,4 @@
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Instant};
 
 use tokio::sync::oneshot;
 
@@ -35,7 +35,7 @@ pub struct Store {
 
 struct Shared {
     config: Arc<StoreConfig>,
-    guard: Arc<Guard>,
+    guard: Guard,
     health: Arc<Health>,
     driver: Driver,
 }
@@ -49,9 +49,9 @@ impl Store {
     /// When the thread for the connection cannot be started.
     pub fn open(config: StoreConfig) -> Result<Self, ConfigError> {
         let config = Arc::new(config);
-        let guard = Arc::new(Guard::new());
+        let guard = Guard::default();
         let health = Arc::new(Health::new(config.namespace()));
-        let driver = Driver::start(Arc::clone(&config), Arc::clone(&guard), Arc::clone(&health))
+        let driver = Driver::start(Arc::clone(&config), guard.clone(), Arc::clone(&health))
             .map_err(|error| {
                 let message = format!("the thread for the store cannot be started: {error}");
                 ConfigError::new(vec![Problem::new(message).path("redis")])
@@ -74,11 +74,6 @@ impl Store {
         self.shared.health.metrics()
     }
 
-    /// Whether both are handles of one connection.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.shared, &other.shared)
-    }
-
     /// How many processes share what is in the store.
     pub(crate) fn nodes(&self) -> u32 {
         self.shared.config.nodes()
@@ -97,7 +92,7 @@ impl Store {
         arguments: Vec<String>,
     ) -> Answer {
         let Shared { config, guard, health, driver } = &*self.shared;
-        let permit = match guard.enter() {
+        let permit = match guard.enter(Instant::now()) {
             Ok(permit) => permit,
             Err(rests_for) => {
                 health.note(Some(StoreFailure::Guard));

@@ -91,6 +91,7 @@ struct Request<'l> {
 }
 
 impl Request<'_> {
+    #[allow(clippy::unnecessary_wraps)] // as the other two ends
     fn granted(mut self) -> Result<Option<Ticket>, RequestNotPermitted> {
         self.ended = true;
         self.limiter.note_granted(self.permits);

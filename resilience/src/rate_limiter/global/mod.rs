@@ -7,10 +7,7 @@ mod verdict;
 
 use std::{
     fmt,
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicI64, Ordering},
-    },
+    sync::atomic::{AtomicI64, Ordering},
 };
 
 use tokio::sync::Semaphore;
@@ -27,6 +24,7 @@ use super::{
 use crate::{
     backing::Backing,
     store::{FIXED_WINDOW, GCRA, Key, Script, Store},
+    sync::plain::{Mutex, MutexGuard},
 };
 
 /// What a limiter needs to have its limit counted elsewhere.
@@ -65,7 +63,7 @@ impl Global {
             period: config.limit_refresh_period().as_micros(),
             block: config.lease(),
             policy: config.on_store_failure().unwrap_or(OnStoreFailure::Closed),
-            lease: Mutex::default(),
+            lease: Mutex::new(Lease::default()),
             fetching: Semaphore::new(1),
             queue: Queue::new(),
             left: AtomicI64::new(limit.into()),
@@ -137,7 +135,7 @@ impl Global {
     }
 
     fn lease(&self) -> MutexGuard<'_, Lease> {
-        self.lease.lock().unwrap_or_else(PoisonError::into_inner)
+        self.lease.lock()
     }
 }
 
