@@ -43,6 +43,7 @@ pub mod registry;
 pub mod retry;
 mod rules;
 mod sealed;
+pub mod single_flight;
 pub mod stack;
 #[cfg(feature = "redis")]
 pub mod store;
@@ -77,6 +78,7 @@ pub use resilience_macros::{
 };
 pub use retry::{Retry, RetryConfig};
 pub use rules::{Facts, Rules};
+pub use single_flight::SingleFlight;
 pub use stack::{Stack, StackBuilder};
 pub use thread_pool_bulkhead::{ThreadPoolBulkhead, ThreadPoolBulkheadConfig};
 pub use time_limiter::{TimeLimiter, TimeLimiterConfig};

@@ -46,4 +46,4 @@ pub use store::Store;
 
 pub(crate) use answer::{Answer, Part, Reply, Undecided};
 pub(crate) use key::Key;
-pub(crate) use script::{FIXED_WINDOW, GCRA, Script};
+pub(crate) use script::{DISOWN, FIXED_WINDOW, GCRA, OWN, Script};

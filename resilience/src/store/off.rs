@@ -44,6 +44,8 @@ pub(crate) struct Script;
 
 pub(crate) static FIXED_WINDOW: Script = Script;
 pub(crate) static GCRA: Script = Script;
+pub(crate) static OWN: Script = Script;
+pub(crate) static DISOWN: Script = Script;
 
 impl Store {
     pub(crate) fn key(&self, _: &str, _: &str, _: Option<&str>) -> Key {

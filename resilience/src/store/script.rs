@@ -44,3 +44,7 @@ macro_rules! script {
 pub(crate) static FIXED_WINDOW: Script = script!("fixed_window.lua");
 /// Lets permissions trickle back one by one.
 pub(crate) static GCRA: Script = script!("gcra.lua");
+/// Takes a key for the holder of a token.
+pub(crate) static OWN: Script = script!("own.lua");
+/// Lets go of it.
+pub(crate) static DISOWN: Script = script!("disown.lua");
