@@ -1,6 +1,8 @@
 use std::sync::Arc;
 
-use crate::{MAX_NAME_CHARS, Value, ValueError, check_name, duration::parse_duration, same_name};
+use crate::{
+    Addresses, MAX_NAME_CHARS, Value, ValueError, check_name, duration::parse_duration, same_name,
+};
 
 /// One setting: how it is written, what it accepts and what it is when nobody sets it.
 #[derive(Debug, Clone, Copy)]
@@ -66,6 +68,13 @@ pub enum Type {
         /// Smallest value, nanoseconds.
         min: u64,
     },
+    /// The same, and not longer either.
+    Within {
+        /// Smallest value, nanoseconds.
+        min: u64,
+        /// Largest value, nanoseconds.
+        max: u64,
+    },
     /// One of these words, in any case, with `_` or `-`.
     Word(&'static [&'static str]),
     /// The name of something that is declared elsewhere; as long as an instance's may be.
@@ -79,7 +88,17 @@ pub enum Type {
     },
     /// A whole number of at least 1, or one such number per error kind.
     Counts,
+    /// 1 to so many addresses of a store.
+    Addresses {
+        /// How many there can be.
+        max: usize,
+    },
+    /// What the keys in a store begin with.
+    Namespace,
 }
+
+/// The longest namespace, in characters.
+const MAX_NAMESPACE: usize = 100;
 
 impl Type {
     /// A percentage above 0 and up to 100.
@@ -105,11 +124,22 @@ impl Type {
                 "a duration of at least {}, such as 500ms, 2s or 1m30s",
                 crate::format_duration(std::time::Duration::from_nanos(min))
             ),
+            Type::Within { min, max } => {
+                let [min, max] =
+                    [min, max].map(|n| crate::format_duration(std::time::Duration::from_nanos(n)));
+                format!("a duration from {min} to {max}")
+            }
             Type::Word(words) => format!("one of {}", words.join(", ")),
             Type::Name => format!("a name of 1 to {MAX_NAME_CHARS} characters"),
             Type::Kinds => "a list of error kinds".into(),
             Type::Texts { max } => format!("a list of at most {max} texts"),
             Type::Counts => "a whole number of at least 1, or one per error kind".into(),
+            Type::Addresses { max } => format!(
+                "1 to {max} addresses redis://[user:password@]host[:port][/database], or rediss:// with TLS"
+            ),
+            Type::Namespace => {
+                format!("1 to {MAX_NAMESPACE} letters of ASCII, digits and `- _ . :`")
+            }
         }
     }
 
@@ -130,13 +160,14 @@ impl Type {
                 Value::Integer(text.replace('_', "").parse().map_err(|_| self.refuse())?)
             }
             Type::Float { .. } => Value::Float(text.parse().map_err(|_| self.refuse())?),
-            Type::Duration { .. } => Value::Duration(
+            Type::Duration { .. } | Type::Within { .. } => Value::Duration(
                 parse_duration(text)
                     .map_err(|error| ValueError::new(format!("{}: {error}", self.allowed())))?,
             ),
-            Type::Word(_) | Type::Name => Value::Word(text.to_owned()),
+            Type::Word(_) | Type::Name | Type::Namespace => Value::Word(text.to_owned()),
             Type::Kinds => Value::Kinds(listed(text)),
             Type::Texts { .. } => Value::Texts(listed(text)),
+            Type::Addresses { .. } => Value::Addresses(Addresses::listed(text)),
         };
         self.check(value)
     }
@@ -167,12 +198,23 @@ impl Type {
             (Type::Duration { min }, Value::Duration(d)) if d.as_nanos() >= u128::from(min) => {
                 Ok(Value::Duration(d))
             }
+            (Type::Within { min, max }, Value::Duration(d))
+                if (u128::from(min)..=u128::from(max)).contains(&d.as_nanos()) =>
+            {
+                Ok(Value::Duration(d))
+            }
             (Type::Word(words), Value::Word(text)) => words
                 .iter()
                 .find(|word| crate::same_name(word, &text))
                 .map(|word| Value::Word((*word).to_owned()))
                 .ok_or_else(|| self.refuse()),
             (Type::Name, Value::Word(name)) if check_name(&name).is_ok() => Ok(Value::Word(name)),
+            (Type::Namespace, Value::Word(text)) if is_namespace(&text) => Ok(Value::Word(text)),
+            (Type::Addresses { max }, Value::Addresses(addresses))
+                if (1..=max).contains(&addresses.exposed().len()) && addresses.have_schemes() =>
+            {
+                Ok(Value::Addresses(addresses))
+            }
             (Type::Counts, Value::Integer(n)) if n >= 1 && u32::try_from(n).is_ok() => {
                 Ok(Value::Integer(n))
             }
@@ -188,6 +230,11 @@ impl Type {
     }
 }
 
+fn is_namespace(text: &str) -> bool {
+    (1..=MAX_NAMESPACE).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte))
+}
+
 /// What a list holds that is written in one text, with commas.
 fn listed(text: &str) -> Arc<[String]> {
     text.split(',').map(|item| item.trim().to_owned()).filter(|item| !item.is_empty()).collect()
@@ -200,6 +247,11 @@ impl Key {
         keys.iter().enumerate().find(|(_, key)| {
             same_name(key.name, text) || key.aliases.iter().any(|alias| same_name(alias, text))
         })
+    }
+
+    /// Whether values may hold what must not be shown, not even where they are refused.
+    pub const fn is_secret(&self) -> bool {
+        matches!(self.ty, Type::Addresses { .. })
     }
 
     /// The default as a value, `None` when the key is unset by default.

@@ -4,6 +4,7 @@
 //! the tables in [`schema`], so a key means the same and is bounded the same wherever it is written.
 //! This crate knows no file format, no runtime and no macro; it is internal to `resilience`.
 
+mod addresses;
 mod duration;
 mod key;
 mod name;
@@ -11,6 +12,7 @@ mod pattern;
 pub mod schema;
 mod value;
 
+pub use addresses::Addresses;
 pub use duration::{DurationError, format_duration, parse_duration};
 pub use key::{Default, Key, Type};
 pub use name::{MAX_NAME_CHARS, NameError, canonical, check_name, nearest, same_name, snake_case};

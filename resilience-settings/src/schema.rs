@@ -4,6 +4,7 @@ use crate::{Default, Key, Type};
 
 const NANOSECOND: u64 = 1;
 const MILLISECOND: u64 = 1_000_000;
+const SECOND: u64 = 1_000_000_000;
 
 /// The largest window, in calls or seconds: bounds what one instance can take of memory.
 pub const MAX_WINDOW: u64 = 1_000_000;
@@ -488,6 +489,49 @@ pub const THREAD_POOL_BULKHEAD: &[Key] = &[
     ),
     EVENT_BUFFER,
     ENABLED,
+];
+
+/// Keys of `redis`, the store that processes share.
+pub const REDIS: &[Key] = &[
+    alias(
+        key(
+            "urls",
+            Type::Addresses { max: 100 },
+            Default::Unset,
+            "The address of the server, or those of some nodes of a cluster.",
+        ),
+        &["url"],
+    ),
+    key(
+        "namespace",
+        Type::Namespace,
+        Default::Unset,
+        "What all keys in the server begin with; unset is the application's name.",
+    ),
+    key(
+        "cluster",
+        Type::Bool,
+        Default::Unset,
+        "Whether the addresses are those of a cluster; unset is what their number says.",
+    ),
+    key(
+        "decision_timeout",
+        Type::Within { min: MILLISECOND, max: 10 * SECOND },
+        Default::Duration("50ms"),
+        "How long one decision may take.",
+    ),
+    key(
+        "connect_timeout",
+        Type::Within { min: 10 * MILLISECOND, max: 60 * SECOND },
+        Default::Duration("1s"),
+        "How long an attempt to connect may take.",
+    ),
+    key(
+        "nodes",
+        Type::Integer { min: 1, max: 100_000 },
+        Default::Integer(1),
+        "How many processes share the limits: one's share is taken while the store is away.",
+    ),
 ];
 
 /// Keys of Resilience4j that are read without complaint and have no effect here, with the reason.

@@ -1,5 +1,7 @@
 use std::{fmt, sync::Arc, time::Duration};
 
+use crate::Addresses;
+
 /// A setting's value once it has been read and checked.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -20,6 +22,8 @@ pub enum Value {
     Texts(Arc<[String]>),
     /// A number per error kind.
     Counts(Vec<(String, u32)>),
+    /// The addresses of a store.
+    Addresses(Addresses),
 }
 
 impl fmt::Display for Value {
@@ -31,6 +35,7 @@ impl fmt::Display for Value {
             Value::Duration(d) => f.write_str(&crate::format_duration(*d)),
             Value::Word(word) => f.write_str(word),
             Value::Kinds(list) | Value::Texts(list) => write!(f, "[{}]", list.join(", ")),
+            Value::Addresses(addresses) => addresses.fmt(f),
             Value::Counts(counts) => {
                 f.write_str("{")?;
                 for (i, (kind, n)) in counts.iter().enumerate() {
