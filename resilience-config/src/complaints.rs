@@ -10,6 +10,8 @@ use crate::{
 #[derive(Debug, Default)]
 pub(crate) struct Complaints {
     problems: Vec<((usize, usize), Problem)>,
+    /// What does not fit together.
+    contradictions: Vec<Problem>,
     warnings: Vec<String>,
     without_effect: Remarks,
     renamed: Remarks,
@@ -54,7 +56,7 @@ impl Complaints {
         let of = |problem: &Problem| problem.path.as_deref().and_then(entry);
         let wanted = of(&problem);
         if wanted.is_none() || self.problems.iter().all(|(_, known)| of(known) != wanted) {
-            self.problems.push(((usize::MAX, 0), problem));
+            self.contradictions.push(problem);
         }
     }
 
@@ -84,9 +86,10 @@ impl Complaints {
 
     /// The warnings, or all problems in the order of sources and lines.
     pub(crate) fn finish(mut self) -> Result<Vec<String>, ConfigError> {
-        if self.has_problems() {
+        if self.has_problems() || !self.contradictions.is_empty() {
             self.problems.sort_by_key(|(order, _)| *order);
-            return Err(ConfigError::new(self.problems.into_iter().map(|(_, p)| p).collect()));
+            let of_sources = self.problems.into_iter().map(|(_, problem)| problem);
+            return Err(ConfigError::new(of_sources.chain(self.contradictions).collect()));
         }
         let headed = [
             ("settings without effect", &self.without_effect),
@@ -139,6 +142,15 @@ mod tests {
         let error = report.finish().unwrap_err();
         let texts: Vec<&str> = error.problems().iter().map(|p| p.message.as_str()).collect();
         assert_eq!(texts, ["first", "second", "third", "last"]);
+    }
+
+    #[test]
+    fn one_contradiction_of_an_entry_does_not_hide_another() {
+        let mut report = Complaints::default();
+        for key in ["a", "b"] {
+            report.contradiction(Problem::new("wrong").path(format!("retry.instances.x.{key}")));
+        }
+        assert_eq!(report.finish().unwrap_err().problems().len(), 2);
     }
 
     #[test]
