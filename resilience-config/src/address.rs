@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use resilience_settings::{Pattern, Type, canonical, same_name, schema};
+use resilience_settings::{Key, Pattern, Type, canonical, same_name, schema};
 
 use crate::{
     hint::Hints,
@@ -25,6 +25,8 @@ pub(crate) enum Address {
     Entry(EntryAddress),
     /// One key of one entry.
     Key(KeyAddress),
+    /// One key of the section `redis`.
+    Store(StoreAddress),
     /// Read without complaint, does nothing, and why.
     WithoutEffect(String, &'static str),
 }
@@ -46,6 +48,16 @@ pub(crate) struct KeyAddress {
     pub(crate) key: String,
     pub(crate) line: Option<usize>,
     /// What comes below the key: the kind of a count.
+    pub(crate) below: Option<String>,
+}
+
+/// A key of the section `redis`, and the line of the key.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct StoreAddress {
+    /// The key as it was written, with an index.
+    pub(crate) key: String,
+    pub(crate) line: Option<usize>,
+    /// What comes below the key, where no key has anything.
     pub(crate) below: Option<String>,
 }
 
@@ -80,8 +92,16 @@ impl Astray {
     }
 }
 
+/// The section of the store that processes share.
+pub(crate) const STORE: &str = "redis";
+
 /// The keys at the top level beside the pattern sections.
-const TOP_LEVEL: [&str; 2] = ["strict", "error_kind_aliases"];
+const TOP_LEVEL: [&str; 3] = ["strict", "error_kind_aliases", STORE];
+
+/// Whether a key at the top level is the section `redis`.
+pub(crate) fn is_store(segment: &str) -> bool {
+    same_name(segment, STORE)
+}
 
 /// Whether a key at the top level is one of ours: a pattern section or `strict` and its like.
 #[cfg(feature = "files")]
@@ -113,6 +133,9 @@ pub(crate) fn locate(path: &[Segment], leaf: &Leaf) -> Result<Address, Astray> {
     if let Some(pattern) = Pattern::from_section(&first.text) {
         return in_pattern(pattern, rest, leaf);
     }
+    if is_store(&first.text) {
+        return in_store(rest, leaf);
+    }
     match canonical(&first.text).as_str() {
         "strict" if rest.is_empty() => return Ok(Address::Strict),
         "errorkindaliases" if rest.is_empty() && *leaf == Leaf::Empty => {
@@ -133,6 +156,15 @@ pub(crate) fn locate(path: &[Segment], leaf: &Leaf) -> Result<Address, Astray> {
 /// A section that ends here may be empty and nothing else.
 fn empty_or(leaf: &Leaf, astray: Astray) -> Result<Address, Astray> {
     if *leaf == Leaf::Empty { Ok(Address::EmptySection) } else { Err(astray) }
+}
+
+fn in_store(path: &[Segment], leaf: &Leaf) -> Result<Address, Astray> {
+    let Some((key, below)) = path.split_first() else {
+        let message = "expected a section such as { url: 'redis://127.0.0.1', namespace: shop }";
+        return empty_or(leaf, Astray::new(STORE.into(), None, message));
+    };
+    let below = if below.is_empty() { None } else { Some(joined(below)) };
+    Ok(Address::Store(StoreAddress { key: key.text.to_string(), line: key.line, below }))
 }
 
 fn in_pattern(pattern: Pattern, path: &[Segment], leaf: &Leaf) -> Result<Address, Astray> {
@@ -232,9 +264,17 @@ pub(crate) fn without_effect(key: &str) -> Option<(&'static str, &'static str)> 
 
 /// The message for a key that no version had.
 pub(crate) fn unknown_key((pattern, group): (Pattern, Group), key: &str, hints: &Hints) -> String {
-    let keys = group.keys(pattern);
-    let base = || group.has_bases().then_some("base_config");
-    let names = || keys.iter().map(|key| key.name).chain(base());
+    unknown_among(group.keys(pattern), group.has_bases().then_some("base_config"), key, hints)
+}
+
+/// The same for any table of keys, with another one that is in none.
+pub(crate) fn unknown_among(
+    keys: &'static [Key],
+    other: Option<&'static str>,
+    key: &str,
+    hints: &Hints,
+) -> String {
+    let names = || keys.iter().map(|key| key.name).chain(other);
     let aliases = || keys.iter().flat_map(|key| key.aliases).copied();
     let hint = hints
         .did_you_mean(key, names())

@@ -1,9 +1,10 @@
 use std::{collections::HashMap, ffi::OsString};
 
-use resilience_settings::{Pattern, Type, Value};
+use resilience_settings::{Key, Pattern, Type, Value, schema};
 
 use crate::{
     Origin, Problem,
+    address::STORE,
     complaints::Complaints,
     gathered::Slot,
     hint::{Hints, question},
@@ -82,7 +83,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, variables: &[Variable]) {
                 }
             }
             // Without case and separators, `MAXATTEMPTS` and `MAX_ATTEMPTS` are one.
-            _ => match seen.insert(folded(rest), variable.clone()) {
+            _ => match seen.insert(meant(&folded(rest)), variable.clone()) {
                 None => read_setting(reader, variable, &folded(rest), value),
                 Some(first) => {
                     let problem = Problem::new(format!("it sets the same as {first}; keep one"));
@@ -104,6 +105,11 @@ fn read_setting(reader: &mut Reader<'_>, variable: &str, rest: &str, value: &Var
         Found::Key { pattern, group, name, slot } => {
             if let Some(value) = text(reader, variable, value) {
                 reader.overrule((pattern, group, &name), slot, value, variable);
+            }
+        }
+        Found::StoreKey(slot) => {
+            if let Some(value) = text(reader, variable, value) {
+                reader.overrule_store_key(slot, value, variable);
             }
         }
         Found::Ambiguous(names) => {
@@ -139,6 +145,7 @@ fn switch(reader: &mut Reader<'_>, variable: &str, value: &Variable, path: &str)
 enum Found {
     Enabled(Pattern),
     Key { pattern: Pattern, group: Group, name: String, slot: Slot },
+    StoreKey(usize),
     Ambiguous(Vec<String>),
     Nothing(String),
 }
@@ -149,15 +156,25 @@ fn folded(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
+/// Where two variables set the same: what they set, in one spelling.
+fn meant(folded: &str) -> String {
+    let key = folded.strip_prefix(STORE).and_then(|key| Key::find(schema::REDIS, key));
+    key.map_or_else(|| folded.to_owned(), |(_, key)| format!("{STORE}{}", key.name))
+}
+
 /// Finds what a variable, folded and without prefix, is about.
 fn find(tree: &Tree, hints: &Hints, rest: &str) -> Found {
+    if let Some(key) = rest.strip_prefix(STORE) {
+        return find_store_key(hints, key);
+    }
     let pattern = Pattern::ALL
         .iter()
         .copied()
         .find_map(|pattern| Some((pattern, rest.strip_prefix(&folded(pattern.section()))?)));
     let Some((pattern, rest)) = pattern else {
         let head: String = rest.chars().take(40).collect();
-        let near = Pattern::ALL.iter().map(|pattern| pattern.section()).find(|section| {
+        let sections = Pattern::ALL.iter().map(|pattern| pattern.section()).chain([STORE]);
+        let near = sections.into_iter().find(|section| {
             let section = folded(section);
             let length = section.chars().count();
             let head: String = head.chars().take(length).collect();
@@ -180,6 +197,19 @@ fn find(tree: &Tree, hints: &Hints, rest: &str) -> Found {
         shouted(pattern.section()),
         if budgets.is_some() { ", BUDGETS" } else { "" }
     ))
+}
+
+fn find_store_key(hints: &Hints, key: &str) -> Found {
+    if let Some((slot, _)) = Key::find(schema::REDIS, key) {
+        return Found::StoreKey(slot);
+    }
+    let keys = || {
+        schema::REDIS
+            .iter()
+            .flat_map(|key| [key.name].into_iter().chain(key.aliases.iter().copied()))
+    };
+    let near = hints.nearest(key, keys()).map(|near| question(shouted(near)));
+    Found::Nothing(format!("`{STORE}` has no such key{}", near.unwrap_or_default()))
 }
 
 fn find_key(tree: &Tree, hints: &Hints, (pattern, group): (Pattern, Group), rest: &str) -> Found {
@@ -321,6 +351,7 @@ mod tests {
         let names = ["paymentCb"];
         for (variable, hint) in [
             ("CIRCUITBRAKER_ENABLED", "it names no pattern; did you mean CIRCUITBREAKER?"),
+            ("REDIZ_URL", "it names no pattern; did you mean REDIS?"),
             (
                 "CIRCUITBREAKER_INSTANCES_PAYMENTCB_FAILURERATETRESHOLD",
                 "`paymentCb` has no such key; did you mean FAILURE_RATE_THRESHOLD?",

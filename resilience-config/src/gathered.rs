@@ -11,9 +11,17 @@ pub(crate) enum Slot {
     Key(usize),
 }
 
+/// Whose key it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Owner {
+    Entry(EntryAddress),
+    /// The section `redis`.
+    Store,
+}
+
 /// A key within one document, gathered until the document ends.
 pub(crate) struct Pending {
-    pub(crate) entry: EntryAddress,
+    pub(crate) owner: Owner,
     pub(crate) slot: Slot,
     /// The key as it was first written in this document, and where.
     pub(crate) written: String,
@@ -23,7 +31,7 @@ pub(crate) struct Pending {
     pub(crate) implied: bool,
 }
 
-type Place = (Pattern, Group, String, Slot);
+type Place = (Option<(Pattern, Group, String)>, Slot);
 
 /// What one document says, key by key.
 #[derive(Default)]
@@ -69,8 +77,13 @@ impl Gathered {
 
 impl Pending {
     fn place(&self) -> Place {
-        let EntryAddress { pattern, group, name, .. } = &self.entry;
-        (*pattern, *group, canonical(name), self.slot)
+        let owner = match &self.owner {
+            Owner::Entry(EntryAddress { pattern, group, name, .. }) => {
+                Some((*pattern, *group, canonical(name)))
+            }
+            Owner::Store => None,
+        };
+        (owner, self.slot)
     }
 
     /// Adds another property of the same key and document, if it is another part of it.

@@ -27,6 +27,7 @@ mod reader;
 mod resolve;
 mod settings;
 mod source;
+mod store;
 #[cfg(test)]
 mod testing;
 mod tree;
@@ -42,4 +43,5 @@ pub use loader::Loader;
 pub use property::{one_line, shorten};
 pub use resolve::Inline;
 pub use settings::{Draft, Origin, Settings};
+pub use store::{StoreSettings, without_store};
 pub use tree::{Base, Entries, Entry, Group, Section, Tree, Values};

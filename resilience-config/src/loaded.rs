@@ -114,7 +114,7 @@ impl Loaded {
         Hints::default().nearest(name, self.instances(pattern))
     }
 
-    /// Every setting of every declared instance and retry budget: its key path, value and origin.
+    /// Every setting of every declared instance, retry budget and of the store: its key path, value and origin.
     ///
     /// Arguments of attributes are not in it: they belong to the code, not to the configuration.
     pub fn effective(&self) -> Vec<(String, Value, Origin)> {
@@ -128,6 +128,7 @@ impl Loaded {
         for budget in self.retry_budgets() {
             effective.extend(self.effective_budget(budget));
         }
+        effective.extend(self.effective_store());
         effective
     }
 
@@ -136,10 +137,7 @@ impl Loaded {
     ///
     /// A problem's path is taken for a key; it is completed with the instance, and the place is
     /// where that key's value was written. What several instances inherit is reported once.
-    pub(crate) fn check_instances(
-        &self,
-        check: impl Fn(&Settings) -> Vec<Problem>,
-    ) -> Vec<Problem> {
+    pub fn check_instances(&self, check: impl Fn(&Settings) -> Vec<Problem>) -> Vec<Problem> {
         let mut problems: Vec<Problem> = Vec::new();
         let mut known = HashSet::new();
         for (pattern, section) in self.tree().patterns() {

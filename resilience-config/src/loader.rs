@@ -16,6 +16,7 @@ use crate::{
     property::{Leaf, Property},
     reader::{Reader, read_aliases},
     source::{Files, Source},
+    store::without_store,
     tree::Tree,
     value::Kinds,
 };
@@ -183,7 +184,14 @@ impl Loader {
             report.warn(warning);
         }
         let config = Loaded::new(tree, strict, Vec::new()).with_application(application);
-        for problem in config.check_instances(contradictions) {
+        // The environment of a program may declare the store.
+        let lacks_store = config.store().is_none() && !self.is_elsewhere();
+        let of_instances = config.check_instances(|settings| {
+            let without_store = without_store(settings).filter(|_| lacks_store);
+            contradictions(settings).into_iter().chain(without_store).collect()
+        });
+        let of_store = if self.is_elsewhere() { Vec::new() } else { config.check_store() };
+        for problem in of_instances.into_iter().chain(of_store) {
             report.contradiction(problem);
         }
         Ok(config.with_warnings(report.finish()?))
@@ -199,6 +207,18 @@ impl Loader {
     #[allow(clippy::unused_self)] // the same signature as with files
     fn read_files(&self, _variables: &[Variable], _report: &mut Complaints) -> Files {
         Files::default()
+    }
+
+    /// Whether the program runs at another place, with another environment.
+    #[cfg(feature = "files")]
+    fn is_elsewhere(&self) -> bool {
+        self.leave_out_unset
+    }
+
+    #[cfg(not(feature = "files"))]
+    #[allow(clippy::unused_self)] // the same signature as with files
+    fn is_elsewhere(&self) -> bool {
+        false
     }
 
     fn variables(&self) -> Vec<(OsString, OsString)> {

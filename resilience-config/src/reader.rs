@@ -1,4 +1,4 @@
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use resilience_settings::{Pattern, Type, Value, check_name, same_name};
 
@@ -6,13 +6,13 @@ use crate::{
     Origin, Problem,
     address::{Address, EntryAddress, KeyAddress, locate, unknown_key, without_effect},
     complaints::Complaints,
-    gathered::{Gathered, Pending, Slot, first_at},
+    gathered::{Gathered, Owner, Pending, Slot, first_at},
     key_path::split_index,
     legacy::{self, Successor},
     property::{Leaf, Property, Text, shown_key},
     source::{Source, Spot},
     tree::{Base, Group, Tree, path_of},
-    value::{Counts, Kinds, Raw, ReadAsAll},
+    value::{Kinds, Raw, ReadAsAll},
 };
 
 /// Reads properties into the tree of entries; what is wrong goes to the report and no further.
@@ -53,7 +53,10 @@ impl Reader<'_> {
             }
         }
         for pending in gathered.settled() {
-            self.store(source, pending);
+            match &pending.owner {
+                Owner::Entry(entry) => self.store(source, pending, entry),
+                Owner::Store => self.take_store_key(source, pending),
+            }
         }
     }
 
@@ -93,6 +96,9 @@ impl Reader<'_> {
                     let origin = source.origin(line, pattern.section());
                     self.tree.section_mut(pattern).enabled = Some((enabled, origin));
                 }
+            }
+            Address::Store(address) => {
+                self.gather_store_key(source, property, &address, gathered);
             }
             Address::Entry(entry) => {
                 self.declare(source, &entry, gathered);
@@ -202,7 +208,7 @@ impl Reader<'_> {
                         );
                     } else {
                         gathered.imply(Pending {
-                            entry: entry.clone(),
+                            owner: Owner::Entry(entry.clone()),
                             slot: Slot::Key(slot),
                             written: key.to_owned(),
                             line,
@@ -237,21 +243,9 @@ impl Reader<'_> {
         gathered: &mut Gathered,
         (key, index, slot): (&str, Option<usize>, Slot),
     ) {
-        let raw = match (&property.leaf, index, &address.below) {
-            (Leaf::Text(text), Some(index), None) => {
-                Raw::Indexed(BTreeMap::from([(index, text.clone())]))
-            }
-            (Leaf::Text(text), None, Some(kind)) => {
-                Raw::Counts(Counts::of(kind.clone(), text.clone()))
-            }
-            (Leaf::Elsewhere, Some(_), None) | (Leaf::Elsewhere, None, Some(_)) => {
-                Raw::PartElsewhere
-            }
-            (leaf, None, None) => Raw::Leaf(leaf.clone()),
-            _ => Raw::Leaf(Leaf::Nested),
-        };
+        let raw = Raw::of(&property.leaf, index, address.below.as_ref());
         let pending = Pending {
-            entry: address.entry.clone(),
+            owner: Owner::Entry(address.entry.clone()),
             slot,
             written: key.to_owned(),
             line: address.line,
@@ -266,13 +260,13 @@ impl Reader<'_> {
     }
 
     /// Checks a gathered key and puts it into its entry.
-    fn store(&mut self, source: &Source, pending: &Pending) {
-        let EntryAddress { pattern, group, name, .. } = &pending.entry;
-        let entry_path = entry_path(&pending.entry);
+    fn store(&mut self, source: &Source, pending: &Pending, address: &EntryAddress) {
+        let EntryAddress { pattern, group, name, .. } = address;
+        let entry_path = entry_path(address);
         let line = pending.line;
         let entries = self.tree.section_mut(*pattern).group_mut(*group);
-        let entry = entries.declare(name, || source.spot(pending.entry.line));
-        if matches!(pending.raw, Raw::Leaf(Leaf::Elsewhere) | Raw::PartElsewhere) {
+        let entry = entries.declare(name, || source.spot(address.line));
+        if pending.raw.is_elsewhere() {
             return;
         }
         let slot = match pending.slot {
@@ -355,7 +349,7 @@ fn entry_path(entry: &EntryAddress) -> String {
     path_of(entry.pattern, entry.group, &entry.name)
 }
 
-fn with_value(problem: Problem, value: Option<String>) -> Problem {
+pub(crate) fn with_value(problem: Problem, value: Option<String>) -> Problem {
     match value {
         Some(value) => problem.value(value),
         None => problem,

@@ -11,6 +11,15 @@ use crate::{Origin, source::Spot};
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tree {
     sections: BTreeMap<Pattern, Section>,
+    pub(crate) store: Option<StoreSection>,
+}
+
+/// The section `redis`.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct StoreSection {
+    /// Where it begins.
+    pub(crate) spot: Spot,
+    pub(crate) values: Values,
 }
 
 /// What is declared for one pattern.

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use resilience_settings::{Type, Value};
+use resilience_settings::{Addresses, Type, Value};
 
 use crate::{
     java,
@@ -81,6 +81,28 @@ impl Kinds {
 }
 
 impl Raw {
+    /// What a property holds of a key: all of it, the element of an index or the number of a kind.
+    pub(crate) fn of(leaf: &Leaf, index: Option<usize>, kind: Option<&String>) -> Self {
+        match (leaf, index, kind) {
+            (Leaf::Text(text), Some(index), None) => {
+                Raw::Indexed(BTreeMap::from([(index, text.clone())]))
+            }
+            (Leaf::Text(text), None, Some(kind)) => {
+                Raw::Counts(Counts::of(kind.clone(), text.clone()))
+            }
+            (Leaf::Elsewhere, Some(_), None) | (Leaf::Elsewhere, None, Some(_)) => {
+                Raw::PartElsewhere
+            }
+            (leaf, None, None) => Raw::Leaf(leaf.clone()),
+            _ => Raw::Leaf(Leaf::Nested),
+        }
+    }
+
+    /// Whether it is known, at least in part, only where the program runs.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        matches!(self, Raw::Leaf(Leaf::Elsewhere) | Raw::PartElsewhere)
+    }
+
     /// The value as an error shows it.
     pub(crate) fn shown(&self) -> Option<String> {
         match self {
@@ -109,7 +131,8 @@ impl Raw {
     ///
     /// What would be allowed instead.
     pub(crate) fn read(&self, ty: &Type, kinds: &Kinds) -> Result<Value, String> {
-        self.typed(ty, kinds).map_err(|allowed| match self.written() {
+        let may_be_shown = !matches!(ty, Type::Addresses { .. });
+        self.typed(ty, kinds).map_err(|allowed| match self.written().filter(|_| may_be_shown) {
             Some(written) => format!("expected {allowed} (written `{}`)", shown_key(written)),
             None => format!("expected {allowed}"),
         })
@@ -122,16 +145,18 @@ impl Raw {
             let listed: Vec<String> = listed.filter(|name| !name.is_empty()).collect();
             let value = match ty {
                 Type::Texts { .. } => Value::Texts(listed.into()),
+                Type::Addresses { .. } => Value::Addresses(Addresses::new(listed)),
                 _ => Value::Kinds(names.resolve_list(&listed).into()),
             };
             ty.check(value).map_err(|error| error.allowed().to_owned())
         };
         match (ty, self) {
             (Type::Kinds | Type::Texts { .. }, Raw::Leaf(Leaf::Empty)) => list(Vec::new()),
-            (Type::Kinds | Type::Texts { .. }, Raw::Leaf(Leaf::List(items))) => {
-                list(items.iter().collect())
-            }
-            (Type::Kinds | Type::Texts { .. }, Raw::Indexed(items)) => {
+            (
+                Type::Kinds | Type::Texts { .. } | Type::Addresses { .. },
+                Raw::Leaf(Leaf::List(items)),
+            ) => list(items.iter().collect()),
+            (Type::Kinds | Type::Texts { .. } | Type::Addresses { .. }, Raw::Indexed(items)) => {
                 let highest = items.keys().next_back().copied().unwrap_or(0);
                 match (0..highest).find(|index| !items.contains_key(index)) {
                     Some(gap) => Err(format!("an element at every index; [{gap}] is missing")),

@@ -93,3 +93,12 @@ fn without_being_asked_for_a_value_that_is_not_known_is_refused() {
     loader.text("retry.instances.pay.max_attempts: ${ATTEMPTS}", Format::Yaml);
     assert!(loader.load().is_err());
 }
+
+#[test]
+fn the_store_may_be_declared_where_the_program_runs() {
+    for redis in ["", "redis.namespace: shop", "redis.url: ${REDIS_URL}"] {
+        let limiter = "ratelimiter.instances.orders:\n  { scope: global, on_store_failure: open, \
+                       limit_refresh_period: 1s }";
+        assert!(load_elsewhere(&format!("{redis}\n{limiter}")).is_ok(), "{redis}");
+    }
+}

@@ -216,7 +216,7 @@ fn i05_unknown_keys_and_sections_are_refused_with_the_nearest() {
         (
             "retry: {}\nserver: { port: 80 }",
             "<text>:2: server: unknown section; known are retry, circuitbreaker, ratelimiter, \
-             timelimiter, bulkhead, thread-pool-bulkhead, strict, error_kind_aliases",
+             timelimiter, bulkhead, thread-pool-bulkhead, strict, error_kind_aliases, redis",
         ),
     ]);
 }
@@ -242,8 +242,8 @@ fn two_roots_or_none_are_refused() {
         (
             "server: {port: 80}\nresilence: {}",
             "<text>:1: looked for `resilience`, `resilience4j` or one of retry, circuitbreaker, \
-             ratelimiter, timelimiter, bulkhead, thread-pool-bulkhead, strict, error_kind_aliases \
-             at the top level and found `server`, `resilence`; did you mean `resilience`?",
+             ratelimiter, timelimiter, bulkhead, thread-pool-bulkhead, strict, error_kind_aliases, \
+             redis at the top level and found `server`, `resilence`; did you mean `resilience`?",
         ),
     ]);
 }

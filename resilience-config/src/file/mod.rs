@@ -27,6 +27,7 @@ use root::Root;
 
 use super::{
     Problem,
+    address::is_store,
     application::Found,
     complaints::Complaints,
     environment::Variable,
@@ -417,7 +418,10 @@ fn below_root(
             Err(unresolved) => {
                 let mut problem =
                     Problem::new(unresolved.message()).path(shown_key(&joined(path.segments())));
-                if let Some(shown) = property.leaf.shown() {
+                // What is left of it may be a password.
+                let may_be_shown =
+                    !path.segments().first().is_some_and(|first| is_store(&first.text));
+                if let Some(shown) = property.leaf.shown().filter(|_| may_be_shown) {
                     problem = problem.value(shown);
                 }
                 report.problem(&file.source, property.line, problem);

@@ -1,7 +1,7 @@
 use resilience_settings::{canonical, same_name};
 
 use crate::{
-    address::{is_ours, is_section, top_level_names},
+    address::{is_ours, is_section, is_store, top_level_names},
     hint::Hints,
     property::{Property, shown_key},
 };
@@ -24,11 +24,12 @@ const MAX_OTHERS: usize = 100;
 
 impl Root {
     /// The root that a property speaks for. Beside a root of ours, `retry.wait: 2s` is taken for
-    /// the application's own.
+    /// the application's own, and so is `redis`.
     fn of_property(property: &Property, named: bool) -> Option<Root> {
         let (first, rest) = property.path.segments().split_first()?;
         let root = Root::of(&first.text)?;
-        let section_like = rest.first().is_none_or(|second| is_section(&second.text));
+        let section_like =
+            !is_store(&first.text) && rest.first().is_none_or(|second| is_section(&second.text));
         if root == Root::Bare && named && !section_like { None } else { Some(root) }
     }
 
