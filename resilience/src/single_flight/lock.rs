@@ -59,7 +59,7 @@ impl Drop for Owned {
         if !self.token.is_empty() {
             // Sent at once; nobody waits for the answer, and without it the key expires.
             let token = std::mem::take(&mut self.token);
-            drop(self.store.decide(&DISOWN, &self.key, vec![token]));
+            let _on_its_way = self.store.decide(&DISOWN, &self.key, vec![token]);
         }
     }
 }
