@@ -21,6 +21,8 @@ pub(super) enum Connection {
 
 impl Connection {
     pub(super) async fn open(config: &StoreConfig) -> Result<Self, StoreFailure> {
+        #[cfg(feature = "redis-tls")]
+        choose_ciphers();
         let opened = async {
             if config.is_cluster() {
                 Self::cluster(config).await
@@ -68,6 +70,18 @@ impl Connection {
             Self::Cluster(connection) => connection.req_packed_command(command).await,
         };
         answer.and_then(Value::extract_error)
+    }
+}
+
+/// Takes ring for the program if it has chosen nothing: with none, or with several to choose from, the
+/// client's TLS would panic.
+#[cfg(feature = "redis-tls")]
+fn choose_ciphers() {
+    use rustls::crypto::{CryptoProvider, ring};
+
+    if CryptoProvider::get_default().is_none() {
+        // Somebody else may have been faster.
+        let _ = ring::default_provider().install_default();
     }
 }
 
