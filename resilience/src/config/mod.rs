@@ -21,7 +21,8 @@
 //!   other sections are left alone; without one they are errors, but for `spring`.
 //! - **Sections**: `retry`, `circuitbreaker`, `ratelimiter`, `timelimiter`, `bulkhead`,
 //!   `thread-pool-bulkhead`, each with `configs.<base>`, `instances.<name>` and `enabled`; in `retry`
-//!   also `budgets.<name>`; beside them `strict` and `error_kind_aliases`.
+//!   also `budgets.<name>`; beside them `strict`, `error_kind_aliases` and `redis`, the store of
+//!   what processes share.
 //! - **Spelling**: keys in `snake_case`, camelCase or kebab-case, words in any case; keys may be
 //!   joined with dots at every level. Case and separators do not count in names either: `payCb` and
 //!   `pay-cb` are one, and two spellings of one name or key are an error.
@@ -48,8 +49,9 @@
 //! # Environment
 //!
 //! `RESILIENCE_<PATTERN>_INSTANCES_<NAME>_<KEY>`, `RESILIENCE_<PATTERN>_CONFIGS_<NAME>_<KEY>`,
-//! `RESILIENCE_RETRY_BUDGETS_<NAME>_<KEY>`, `RESILIENCE_<PATTERN>_ENABLED`, `RESILIENCE_STRICT`,
-//! `RESILIENCE_APPLICATION`. Names and keys are matched by letters and digits alone. Variables change what is declared and declare nothing but `configs.default`.
+//! `RESILIENCE_RETRY_BUDGETS_<NAME>_<KEY>`, `RESILIENCE_<PATTERN>_ENABLED`, `RESILIENCE_REDIS_<KEY>`,
+//! `RESILIENCE_STRICT`, `RESILIENCE_APPLICATION`. Names and keys are matched by letters and digits alone. Variables
+//! change what is declared and declare nothing but `configs.default` and `redis`.
 //!
 //! # The program's name
 //!
@@ -91,7 +93,7 @@ pub(crate) use findings::{Subject, Subjects, Together};
 pub(crate) use resilience_config::Content;
 pub(crate) use resilience_config::{
     Draft, Group, Hints, Inline, Settings, contradictions, instance_path, one_line, question,
-    shorten,
+    shorten, without_store,
 };
 #[cfg(feature = "cli")]
 pub(crate) use resilience_config::{Entry, Member, Node, yaml_tree};

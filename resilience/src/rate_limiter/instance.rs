@@ -697,6 +697,11 @@ impl RateLimiter {
         self.replace_config(|_| config)
     }
 
+    /// Looks again for the store that counts a global limit.
+    pub(crate) fn look_behind(&self) -> Aftermath {
+        self.replace_config(RateLimiterConfig::clone)
+    }
+
     fn replace_config(
         &self,
         edit: impl FnOnce(&RateLimiterConfig) -> RateLimiterConfig,

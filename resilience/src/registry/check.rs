@@ -8,7 +8,7 @@ use resilience_settings::{Pattern, canonical};
 use super::{
     call_site::{self, InlineValue, LayerSpec, SiteSpec},
     in_force::InForce,
-    resolve,
+    resolve, store,
 };
 use crate::{
     config::{
@@ -73,6 +73,8 @@ pub(super) enum Until {
     BudgetLookedUp(String),
     /// The configuration's switch of a pattern counts.
     NotOverridden(Pattern),
+    /// There is a store.
+    StoreOpened,
 }
 
 impl Warning {
@@ -185,6 +187,7 @@ pub(super) fn at_start(config: &Config, strict: &Strict) -> Result<Vec<Warning>,
 
 fn config_alone(config: &Config, findings: &mut Findings) {
     findings.warnings.extend(config.warnings_found().map(Warning::from));
+    findings.problems.extend(store::problems(config));
     kinds_of_config(config, findings);
 }
 
@@ -302,6 +305,7 @@ fn inline_settings(config: &Config, sites: &[&'static SiteSpec], findings: &mut 
                             findings.problems.extend(
                                 contradictions(&settings)
                                     .into_iter()
+                                    .chain(store::of_attribute(config, &settings))
                                     .map(|problem| problem.place(site.to_string())),
                             );
                         }

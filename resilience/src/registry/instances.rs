@@ -12,6 +12,7 @@ use super::in_force::InForce;
 use crate::{
     Bulkhead, CircuitBreaker, RateLimiter, Retry, ThreadPoolBulkhead, TimeLimiter,
     aftermath::Aftermath,
+    backing::Backing,
     bulkhead::BulkheadConfig,
     circuit_breaker::CircuitBreakerConfig,
     clock::Clock,
@@ -38,6 +39,14 @@ pub(crate) trait Managed: Clone + Send + Sync + 'static {
         config
     }
     fn with_clock(name: Arc<str>, config: Self::Config, clock: Clock) -> Self;
+    /// The same with what stands behind it, for instances that share something.
+    fn backed(name: Arc<str>, config: Self::Config, clock: Clock, _backing: &Backing) -> Self {
+        Self::with_clock(name, config, clock)
+    }
+    /// Looks again at what stands behind it: a store has come.
+    fn look_behind(&self) -> Aftermath {
+        Aftermath::default()
+    }
     fn reconfigure(&self, config: Self::Config) -> Aftermath;
     /// Those of its settings that can be changed by hand, as they are in force.
     fn changeable(&self) -> Vec<(&'static str, Value)>;
@@ -51,7 +60,7 @@ pub(crate) trait Managed: Clone + Send + Sync + 'static {
 
 macro_rules! managed {
     (
-        $($instance:ident: $config:ident $({ $($key:ident: $value:ident),* })? $(on $budget:path)? $(=> $clear:path)?),*
+        $($instance:ident: $config:ident $({ $($key:ident: $value:ident),* })? $(on $budget:path)? $([$backed:ident])? $(=> $clear:path)?),*
         $(,)?
     ) => {
         $(impl Managed for $instance {
@@ -72,6 +81,14 @@ macro_rules! managed {
             fn with_clock(name: Arc<str>, config: $config, clock: Clock) -> Self {
                 $instance::with_clock(name, config, clock)
             }
+
+            $(fn backed(name: Arc<str>, config: $config, clock: Clock, backing: &Backing) -> Self {
+                $instance::$backed(name, config, clock, backing.clone())
+            }
+
+            fn look_behind(&self) -> Aftermath {
+                $instance::look_behind(self)
+            })?
 
             fn reconfigure(&self, config: $config) -> Aftermath {
                 $instance::reconfigure(self, config)
@@ -108,7 +125,7 @@ macro_rules! managed {
 managed! {
     CircuitBreaker: CircuitBreakerConfig => keyed::clear,
     Retry: RetryConfig on RetryConfig::find_budget => keyed::clear,
-    RateLimiter: RateLimiterConfig { limit_for_period: Integer, timeout_duration: Duration } => keyed::clear,
+    RateLimiter: RateLimiterConfig { limit_for_period: Integer, timeout_duration: Duration } [backed] => keyed::clear,
     TimeLimiter: TimeLimiterConfig => keyed::clear,
     Bulkhead: BulkheadConfig { max_concurrent_calls: Integer } => keyed::clear,
     ThreadPoolBulkhead: ThreadPoolBulkheadConfig,

@@ -28,6 +28,7 @@ mod log;
 mod metrics;
 mod reload;
 mod scope;
+mod store;
 mod switch;
 mod warnings;
 #[cfg(feature = "watch")]
@@ -56,6 +57,7 @@ use self::{
 };
 use crate::{
     Bulkhead, CircuitBreaker, RateLimiter, Retry, ThreadPoolBulkhead, TimeLimiter,
+    backing::Backing,
     clock::Clock,
     config::{Config, ConfigError, Inline, Origin, Report, Settings, Severity, instance_path},
     events::Events,
@@ -122,6 +124,8 @@ struct Inner {
     program: Option<OnceLock<Strict>>,
     instances: AllInstances,
     budgets: Budgets,
+    /// What the instances share with other processes.
+    backing: Backing,
     /// Grows with every removal; what call sites have found before is then looked up again.
     epoch: AtomicU64,
     site_cache: RwLock<SiteCache>,
@@ -149,7 +153,8 @@ impl Resilience {
     pub fn with_clock(config: Config, clock: Clock) -> Result<Self, ConfigError> {
         let warnings = check::of_config(&config)?;
         let registry = Self::empty(clock, None);
-        registry.inner.fill(config, warnings);
+        let opened = registry.inner.open_store(&config)?;
+        registry.inner.fill(config, warnings, opened);
         Ok(registry)
     }
 
@@ -157,7 +162,7 @@ impl Resilience {
     #[cfg(feature = "cli")]
     pub(crate) fn of_another_program(config: Config, clock: Clock) -> Self {
         let registry = Self::empty(clock, None);
-        registry.inner.fill(config, Vec::new());
+        registry.inner.fill(config, Vec::new(), None);
         registry
     }
 
@@ -175,6 +180,7 @@ impl Resilience {
                 program,
                 instances: AllInstances::default(),
                 budgets: Budgets::default(),
+                backing: Backing::default(),
                 epoch: AtomicU64::new(0),
                 site_cache: RwLock::default(),
                 warnings: Warnings::default(),
@@ -240,8 +246,8 @@ impl Resilience {
         &self.inner.clock
     }
 
-    /// Every setting of every instance and retry budget that is declared or in use: its key path, its value and where
-    /// it came from, the attributes' inline settings included.
+    /// Every setting of every instance and retry budget that is declared or in use, and of the store: its
+    /// key path, its value and where it came from, the attributes' inline settings included.
     ///
     /// What was set by hand on an instance comes from [`Origin::Code`], as does what
     /// [`set_enabled`](Resilience::set_enabled) has said of a pattern. What was set on the instance of
@@ -263,6 +269,7 @@ impl Resilience {
         for budget in self.inner.budget_names() {
             effective.extend(config.loaded().effective_budget(&budget));
         }
+        effective.extend(config.loaded().effective_store());
         effective
     }
 
@@ -463,7 +470,12 @@ impl Inner {
         // What is wrong here came past `init`: it is reported, and the instance works on its built-in
         // defaults rather than taking the caller down.
         let (config, warnings) = match in_force.read::<T>(name) {
-            Ok(settings) => self.config_of::<T>(&settings),
+            Ok(settings) => {
+                if let Some(warning) = self.without_store(&settings, name) {
+                    self.warnings.add(warning);
+                }
+                self.config_of::<T>(&settings)
+            }
             Err(error) => {
                 let warning = format!("{} '{name}' works on its defaults: {error}", T::PATTERN);
                 (T::Config::default(), vec![warning])
@@ -472,7 +484,8 @@ impl Inner {
         for warning in warnings {
             self.warnings.add(warning);
         }
-        T::with_clock(in_force.spelled(T::PATTERN, name).into(), config, self.clock.clone())
+        let name = in_force.spelled(T::PATTERN, name).into();
+        T::backed(name, config, self.clock.clone(), &self.backing)
     }
 
     /// Queues an event. Call it under the lock that ordered the event; who holds none delivers it.

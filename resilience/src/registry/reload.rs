@@ -16,6 +16,7 @@ use crate::{
     aftermath::Aftermath,
     config::{Config, ConfigBuilder, ConfigError, Finding, Problem, Settings, instance_path},
     events::{MAX_EVENT_TEXT, bounded},
+    store::Store,
 };
 
 /// What came of a change of the configuration, to be told once no lock is held.
@@ -42,6 +43,8 @@ impl Resilience {
     ///   next refills allow.
     /// - Calls on their way, counters and listeners stay.
     /// - A retry budget keeps what it has counted.
+    /// - The store under `redis` is opened where there was none. The one that is open stays: another address
+    ///   or time is an error, and needs a restart.
     /// - An instance that is declared no more goes on with the defaults; one that is declared for
     ///   the first time is made.
     ///
@@ -128,6 +131,7 @@ impl Inner {
     pub(super) fn start(&self, config: Config, strict: Strict) -> Result<(), ConfigError> {
         let changing = self.changing.lock();
         let warnings = check::at_start(&config, &strict)?;
+        let opened = self.open_store(&config)?;
         let Some(Ok(())) = self.program.as_ref().map(|program| program.set(strict)) else {
             return Err(Problem::new(
                 "`resilience::init` was called twice; the registry is filled once per process, use \
@@ -135,15 +139,15 @@ impl Inner {
             )
             .into());
         };
-        let adopted = self.adopt(config, warnings);
+        let adopted = self.adopt(config, warnings, opened);
         drop(changing);
         self.tell(adopted);
         Ok(())
     }
 
     /// Fills a registry that nobody has seen yet.
-    pub(super) fn fill(&self, config: Config, warnings: Vec<Warning>) {
-        let adopted = self.adopt(config, warnings);
+    pub(super) fn fill(&self, config: Config, warnings: Vec<Warning>, opened: Option<Store>) {
+        let adopted = self.adopt(config, warnings, opened);
         self.tell(adopted);
     }
 
@@ -168,7 +172,8 @@ impl Inner {
         let _changing = self.changing.lock();
         let outcome = loaded.and_then(|config| {
             let warnings = self.check(&config)?;
-            Ok(self.adopt(config, warnings))
+            let opened = self.open_store(&config)?;
+            Ok(self.adopt(config, warnings, opened))
         });
         let now = self.clock.now();
         self.metrics.lock().count(outcome.is_ok(), now);
@@ -213,7 +218,8 @@ impl Inner {
                 return Err(Problem::new(message).into());
             }
         };
-        let (before, mut problems) = (self.in_force(), Vec::new());
+        let before = self.in_force();
+        let mut problems = self.changed_store(&before.config, config);
         let after = before.under(config.clone());
         each!(self.instances, |instances| lost(instances, &before, &after, &mut problems));
         if problems.is_empty() { Ok(warnings) } else { Err(ConfigError::new(problems)) }
@@ -221,10 +227,15 @@ impl Inner {
 
     /// Takes a checked configuration: makes what it declares, and reconfigures what is there where it
     /// says something else.
-    fn adopt(&self, config: Config, mut warnings: Vec<Warning>) -> Adopted {
+    fn adopt(&self, config: Config, mut warnings: Vec<Warning>, opened: Option<Store>) -> Adopted {
         let before = self.in_force();
         let after = Arc::new(before.under(config));
         let mut adopted = Adopted::default();
+        let has_opened = opened.is_some();
+        // Before anything is in force that needs it.
+        if let Some(store) = opened {
+            self.backing.put(store);
+        }
         self.put_in_force(&after, &mut adopted);
         warnings.extend(check::overridden(&after));
         // By the keys that are in force now.
@@ -232,6 +243,11 @@ impl Inner {
             !warning.until.as_ref().is_some_and(|until| self.is_settled(until, &after))
         });
         adopted.new_warnings = self.warnings.replace(warnings);
+        if has_opened {
+            each!(self.instances, |instances| {
+                adopted.aftermath.extend(instances.all().iter().map(Managed::look_behind));
+            });
+        }
         each!(self.instances, |instances| {
             self.adopt_instances(instances, &before, &after, &mut adopted);
         });
@@ -287,6 +303,7 @@ impl Inner {
                 of_pattern!(pattern, self.instances, |instances| instances.was_looked_up(&key))
             }
             Until::BudgetLookedUp(name) => self.budgets.was_looked_up(name),
+            Until::StoreOpened => self.backing.store().is_some(),
             Until::NotOverridden(pattern) => in_force.overridden(*pattern).is_none(),
         }
     }

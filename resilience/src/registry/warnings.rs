@@ -26,7 +26,7 @@ struct State {
     /// By the check of the configuration that is in force.
     of_config: Vec<(Finding, Option<Until>)>,
     /// When a name was used.
-    at_use: Vec<Finding>,
+    at_use: Vec<(Finding, Option<Until>)>,
     /// The instances of which it was said once.
     told: HashSet<(Pattern, String)>,
 }
@@ -38,23 +38,23 @@ impl Warnings {
             let state = self.state.lock();
             (state.of_config.clone(), state.at_use.clone())
         };
-        let open =
-            of_config.into_iter().filter(|(_, until)| !until.as_ref().is_some_and(&is_settled));
-        open.map(|(finding, _)| finding).chain(at_use).collect()
+        let all = of_config.into_iter().chain(at_use);
+        let open = all.filter(|(_, until)| !until.as_ref().is_some_and(&is_settled));
+        open.map(|(finding, _)| finding).collect()
     }
 
     /// Adds what came up when a name was used.
     pub(super) fn add(&self, warning: impl Into<Warning>) {
-        let Warning { finding, once, until: _ } = warning.into();
+        let Warning { finding, once, until } = warning.into();
         {
             let mut state = self.state.lock();
             if once.is_some_and(|instance| !state.told.insert(instance))
                 || state.at_use.len() == MAX_WARNINGS
-                || state.at_use.contains(&finding)
+                || state.at_use.iter().any(|(known, _)| *known == finding)
             {
                 return;
             }
-            state.at_use.push(finding.clone());
+            state.at_use.push((finding.clone(), until));
         }
         log::found(&finding);
     }

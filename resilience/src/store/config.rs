@@ -1,12 +1,10 @@
 use std::{fmt, time::Duration};
 
 use redis::IntoConnectionInfo;
+use resilience_config::StoreSettings;
+use resilience_settings::{Addresses, Key, Value, schema};
 
 use crate::config::{ConfigError, Problem};
-
-const LONGEST_NAMESPACE: usize = 100;
-const MOST_URLS: usize = 100;
-const MOST_NODES: u32 = 100_000;
 
 /// The checked settings of a [`Store`](super::Store).
 ///
@@ -90,47 +88,54 @@ impl StoreConfig {
         &self.urls
     }
 
-    fn problems(&self) -> Vec<Problem> {
-        let mut problems = Vec::new();
-        let mut refuse = |path: &str, message: String, value: Option<String>| {
-            let problem = Problem::new(message).path(path);
-            problems.push(match value {
-                Some(value) => problem.value(value),
-                None => problem,
-            });
+    /// The settings under `redis` in a configuration.
+    pub(crate) fn from_settings(settings: &StoreSettings) -> Result<Self, ConfigError> {
+        let mut builder = Self::builder(settings.urls(), settings.namespace())
+            .decision_timeout(settings.decision_timeout())
+            .connect_timeout(settings.connect_timeout())
+            .nodes(settings.nodes());
+        if let Some(on) = settings.cluster() {
+            builder = builder.cluster(on);
+        }
+        let at_its_place = |problem: &Problem| {
+            let mut problem = problem.clone();
+            let path = problem.path.unwrap_or_default();
+            problem.place = settings.place(path.split('[').next().unwrap_or_default());
+            problem.path = Some(format!("redis.{path}"));
+            problem
         };
-        if self.urls.is_empty() || self.urls.len() > MOST_URLS {
-            let message = format!("expected 1 to {MOST_URLS} addresses");
-            refuse("urls", message, Some(self.urls.len().to_string()));
-        }
-        for (index, url) in self.urls.iter().enumerate() {
-            if let Some(message) = unusable(url) {
+        builder
+            .build()
+            .map_err(|error| ConfigError::new(error.problems().iter().map(at_its_place).collect()))
+    }
+
+    fn problems(&self) -> Vec<Problem> {
+        let values = [
+            ("urls", Value::Addresses(Addresses::new(&self.urls))),
+            ("namespace", Value::Word(self.namespace.clone())),
+            ("decision_timeout", Value::Duration(self.decision_timeout)),
+            ("connect_timeout", Value::Duration(self.connect_timeout)),
+            ("nodes", Value::Integer(self.nodes.into())),
+        ];
+        let out_of_range = values.into_iter().filter_map(|(name, value)| out_of_range(name, value));
+        let mut problems: Vec<Problem> = out_of_range.collect();
+        if problems.iter().all(|problem| problem.path.as_deref() != Some("urls")) {
+            problems.extend(self.urls.iter().enumerate().filter_map(|(index, url)| {
                 // The address itself may hold a password.
-                refuse(&format!("urls[{index}]"), message, None);
-            }
-        }
-        if !is_namespace(&self.namespace) {
-            let message =
-                format!("expected 1 to {LONGEST_NAMESPACE} letters, digits and `- _ . :`");
-            let shown: String = self.namespace.chars().take(LONGEST_NAMESPACE).collect();
-            refuse("namespace", message, Some(shown));
-        }
-        let (from, to) = (Duration::from_millis(1), Duration::from_secs(10));
-        if !(from..=to).contains(&self.decision_timeout) {
-            let value = format!("{:?}", self.decision_timeout);
-            refuse("decision_timeout", "expected 1ms to 10s".into(), Some(value));
-        }
-        let (from, to) = (Duration::from_millis(10), Duration::from_mins(1));
-        if !(from..=to).contains(&self.connect_timeout) {
-            let value = format!("{:?}", self.connect_timeout);
-            refuse("connect_timeout", "expected 10ms to 60s".into(), Some(value));
-        }
-        if !(1..=MOST_NODES).contains(&self.nodes) {
-            let message = format!("expected a whole number from 1 to {MOST_NODES}");
-            refuse("nodes", message, Some(self.nodes.to_string()));
+                Some(Problem::new(unusable(url)?).path(format!("urls[{index}]")))
+            }));
         }
         problems
     }
+}
+
+/// Checks a value as the section `redis` of a file is checked.
+fn out_of_range(name: &str, value: Value) -> Option<Problem> {
+    let (_, key) = Key::find(schema::REDIS, name)?;
+    let shown = value.to_string();
+    let error = key.ty.check(value).err()?;
+    let problem = Problem::new(error.to_string()).path(name);
+    Some(if key.is_secret() { problem } else { problem.value(shown) })
 }
 
 impl fmt::Debug for StoreConfig {
@@ -194,19 +199,15 @@ impl StoreConfigBuilder {
 }
 
 fn unusable(url: &str) -> Option<String> {
-    if url.starts_with("rediss://") && cfg!(not(feature = "redis-tls")) {
-        return Some("`rediss://` needs the feature `redis-tls` of resilience".into());
+    let with_tls = ["rediss://", "valkeys://"].into_iter().any(|scheme| url.starts_with(scheme));
+    if with_tls && cfg!(not(feature = "redis-tls")) {
+        return Some("an address with TLS needs the feature `redis-tls` of resilience".into());
     }
     url.into_connection_info().err().map(|_| {
         "expected redis://[user:password@]host[:port][/database]; `%40` stands for an `@` in a \
          password"
             .into()
     })
-}
-
-fn is_namespace(text: &str) -> bool {
-    (1..=LONGEST_NAMESPACE).contains(&text.len())
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte))
 }
 
 #[cfg(test)]
@@ -228,9 +229,10 @@ mod tests {
             .decision_timeout(Duration::ZERO)
             .connect_timeout(Duration::from_secs(61))
             .nodes(0);
-        let told = ["urls[0]", "namespace", "decision_timeout", "connect_timeout", "nodes"];
+        let told = ["urls", "namespace", "decision_timeout", "connect_timeout", "nodes"];
         assert_eq!(refused(wrong), told);
         assert_eq!(refused(StoreConfig::builder([""; 0], "shop")), ["urls"]);
+        assert_eq!(refused(StoreConfig::builder(["redis://a", "redis://:x"], "shop")), ["urls[1]"]);
     }
 
     #[test]
