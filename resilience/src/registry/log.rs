@@ -4,7 +4,7 @@ use resilience_settings::Pattern;
 
 use super::Change;
 use crate::{
-    config::{ConfigError, Finding, Severity},
+    config::{ConfigError, Finding, Severity, findings::lease_bound},
     events::bounded,
     harmless::harmless,
 };
@@ -54,7 +54,9 @@ pub(super) fn switch_cleared(pattern: Pattern) {
 
 pub(super) fn found(finding: &Finding) {
     harmless(|| {
-        if finding.severity == Severity::Hint {
+        if finding.code == lease_bound::CODE {
+            tracing::info!(target: "resilience::store", "{finding}");
+        } else if finding.severity == Severity::Hint {
             tracing::info!(target: "resilience", "{finding}");
         } else {
             tracing::warn!(target: "resilience", "{finding}");

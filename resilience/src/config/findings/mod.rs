@@ -9,6 +9,7 @@ pub(crate) mod class_for_kind;
 mod finding;
 mod half_open_below_limit;
 mod lease_below_limit;
+pub(crate) mod lease_bound;
 mod limit_below_wait;
 mod minimum_above_window;
 mod open_outlasts_retry;
@@ -18,6 +19,7 @@ mod rate_below_minimum;
 mod recorded_and_ignored;
 mod refusals_counted;
 mod report;
+mod share_of_limit;
 mod slow_above_limit;
 mod subject;
 #[cfg(all(test, feature = "config"))]
@@ -50,6 +52,8 @@ const RULES: &[Rule] = &[
     open_outlasts_retry::check,
     permits_above_limit::check,
     refusals_counted::check,
+    lease_bound::check,
+    share_of_limit::check,
 ];
 
 /// What all rules find. What several instances inherit is told once.

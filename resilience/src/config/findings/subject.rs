@@ -95,6 +95,8 @@ impl Together {
 pub(crate) struct Subjects {
     all: BTreeMap<(Pattern, String), Rc<Subject>>,
     together: Vec<Together>,
+    /// How many processes share what is global.
+    nodes: u32,
 }
 
 impl Subjects {
@@ -112,7 +114,8 @@ impl Subjects {
         config: &Config,
         resolve: impl Fn(Pattern, &str) -> Option<Settings>,
     ) -> Self {
-        let mut subjects = Self::default();
+        let nodes = config.loaded().store().map_or(1, |store| store.nodes());
+        let mut subjects = Self { nodes, ..Self::default() };
         for &pattern in Pattern::ALL {
             for name in config.instances(pattern) {
                 if let Some(settings) = resolve(pattern, name) {
@@ -150,6 +153,10 @@ impl Subjects {
     pub(super) fn instances(&self, pattern: Pattern) -> impl Iterator<Item = &Subject> {
         let all = self.all.iter().filter(move |((of, _), _)| *of == pattern);
         all.map(|(_, subject)| &**subject).filter(|subject| subject.settings.bool("enabled"))
+    }
+
+    pub(super) fn nodes(&self) -> u32 {
+        self.nodes
     }
 
     pub(super) fn together(&self) -> impl Iterator<Item = &Together> {

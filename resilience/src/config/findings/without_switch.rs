@@ -41,6 +41,12 @@ const SWITCHES: &[Switch] = &[
         on: "consecutive",
         of: &["consecutive_failures"],
     },
+    Switch {
+        pattern: Pattern::RateLimiter,
+        key: "scope",
+        on: "global",
+        of: &["algorithm", "on_store_failure", "lease"],
+    },
 ];
 
 pub(super) fn check(subjects: &Subjects, found: &mut Vec<Finding>) {
