@@ -137,6 +137,8 @@ async fn the_table_of_the_docs_is_what_a_scrape_has() {
     let documented: BTreeSet<(String, String)> = include_str!("../../docs/metrics.md")
         .lines()
         .filter_map(|line| line.strip_prefix("| `"))
+        // This program shares nothing; the library's own tests look at these.
+        .filter(|row| !row.starts_with("resilience_store_"))
         .map(|row| {
             let cells: Vec<&str> =
                 row.split('|').map(|cell| cell.trim().trim_matches('`')).collect();

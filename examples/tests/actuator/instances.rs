@@ -42,7 +42,7 @@ async fn everything_the_page_shows_is_there() {
         (
             "rateLimiters",
             json!({
-                "name": "payment", "enabled": true, "availablePermissions": 7,
+                "name": "payment", "enabled": true, "scope": "local", "availablePermissions": 7,
                 "limitForPeriod": 7, "limitRefreshPeriodMs": 1000.0, "waiting": 0,
                 "permitted": 0, "refused": 0,
             }),

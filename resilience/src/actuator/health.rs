@@ -6,7 +6,7 @@ use axum::{Json, extract::State, http::StatusCode};
 use serde::Serialize;
 
 use super::state::App;
-use crate::health::{Component, Detail, Status};
+use crate::health::{Component, Detail, Indicator, Status};
 
 #[derive(Serialize)]
 pub(super) struct Overall {
@@ -20,6 +20,8 @@ pub(super) struct Overall {
 struct Components {
     circuit_breakers: Group,
     rate_limiters: Group,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    store: Option<Group>,
     /// That there is an answer at all, as Spring Boot has it.
     ping: Ping,
 }
@@ -53,6 +55,7 @@ pub(super) async fn aggregate(State(app): State<App>) -> (StatusCode, Json<Overa
     let components = Components {
         circuit_breakers: group(health.circuit_breakers),
         rate_limiters: group(health.rate_limiters),
+        store: health.store.map(alone),
         ping: Ping { status: Status::Up.as_str() },
     };
     answer(health.status, Some(components))
@@ -75,12 +78,19 @@ fn answer(status: Status, components: Option<Components>) -> (StatusCode, Json<O
 }
 
 fn group(component: Component) -> Group {
-    let details = component.instances.into_iter().map(|indicator| {
-        let values = indicator.details.into_iter().map(|(name, value)| (name, value.into()));
-        let status = indicator.status.as_str();
-        (indicator.name, Instance { status, details: values.collect() })
-    });
+    let details = component.instances.into_iter().map(instance);
     Group { status: component.status.as_str(), details: details.collect() }
+}
+
+/// What there is one of.
+fn alone(indicator: Indicator) -> Group {
+    Group { status: indicator.status.as_str(), details: BTreeMap::from([instance(indicator)]) }
+}
+
+fn instance(indicator: Indicator) -> (String, Instance) {
+    let values = indicator.details.into_iter().map(|(name, value)| (name, value.into()));
+    let status = indicator.status.as_str();
+    (indicator.name, Instance { status, details: values.collect() })
 }
 
 impl From<Detail> for Value {

@@ -12,9 +12,11 @@
 //! | limiter with permissions, or for which nobody waits | `UP` |
 //! | limiter for which a new call would wait longer than `timeout_duration` | `RATE_LIMITED`, or `DOWN` with `allow_health_indicator_to_fail` |
 //! | any other limiter | `UNKNOWN` |
+//! | shared store that decides | `UP` |
+//! | shared store that is away | `UNKNOWN` |
 //!
 //! Several together are `DOWN` if one is, else `UP` if one is, else `UNKNOWN`. The process itself, which
-//! is there to answer, is one that is `UP`.
+//! is there to answer, is one that is `UP`. A shared store has no say in it.
 //!
 //! A sick dependency is no reason to restart a process: ask this for readiness, never for liveness.
 
@@ -22,6 +24,11 @@ mod circuit_breaker;
 mod rate_limiter;
 mod report;
 mod status;
+#[cfg(feature = "redis")]
+mod store;
+#[cfg(not(feature = "redis"))]
+#[path = "store_off.rs"]
+mod store;
 
 pub use report::{Component, Detail, Health, Indicator};
 pub use status::Status;
@@ -50,6 +57,7 @@ impl Resilience {
         Health::of(
             Component::of(self.circuit_breakers().iter().filter_map(circuit_breaker::indicator)),
             Component::of(self.rate_limiters().iter().filter_map(rate_limiter::indicator)),
+            store::indicator(self),
         )
     }
 }

@@ -10,6 +10,9 @@ pub struct Health {
     pub circuit_breakers: Component,
     /// The rate limiters that are registered for it.
     pub rate_limiters: Component,
+    /// The store that limits are shared by, if there is one. It goes by its namespace, and is part of no
+    /// status: a limit has its `on_store_failure` for when it is away.
+    pub store: Option<Indicator>,
 }
 
 /// How the instances of a pattern are.
@@ -45,10 +48,14 @@ pub enum Detail {
 }
 
 impl Health {
-    pub(super) fn of(circuit_breakers: Component, rate_limiters: Component) -> Self {
+    pub(super) fn of(
+        circuit_breakers: Component,
+        rate_limiters: Component,
+        store: Option<Indicator>,
+    ) -> Self {
         let process = Status::Up;
         let status = Status::of_all([process, circuit_breakers.status, rate_limiters.status]);
-        Self { status, circuit_breakers, rate_limiters }
+        Self { status, circuit_breakers, rate_limiters, store }
     }
 }
 

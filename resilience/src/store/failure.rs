@@ -47,7 +47,7 @@ impl StoreFailure {
     ];
 
     /// The failure as a label of metrics has it.
-    pub fn as_str(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Timeout => "timeout",
             Self::Connection => "connection",

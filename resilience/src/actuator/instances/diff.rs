@@ -3,8 +3,8 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 
 use super::views::{
-    BulkheadView, CircuitBreakerView, RateLimiterView, RetryView, ThreadPoolBulkheadView,
-    TimeLimiterView, View,
+    BulkheadView, CircuitBreakerView, RateLimiterView, RetryView, StoreView,
+    ThreadPoolBulkheadView, TimeLimiterView, View,
 };
 use crate::Resilience;
 
@@ -15,11 +15,16 @@ macro_rules! instances {
         #[serde(rename_all = "camelCase")]
         pub(in crate::actuator) struct Instances {
             $($field: Vec<$view>,)*
+            #[serde(skip_serializing_if = "Option::is_none")]
+            store: Option<StoreView>,
         }
 
         impl Instances {
             pub(in crate::actuator) fn of(registry: &Resilience) -> Self {
-                Self { $($field: registry.$all().iter().map($view::of).collect(),)* }
+                Self {
+                    $($field: registry.$all().iter().map($view::of).collect(),)*
+                    store: StoreView::of(registry),
+                }
             }
         }
 
@@ -28,6 +33,8 @@ macro_rules! instances {
         #[serde(rename_all = "camelCase")]
         pub(in crate::actuator) struct Diff<'a> {
             $($field: Vec<&'a $view>,)*
+            #[serde(skip_serializing_if = "Option::is_none")]
+            store: Option<&'a StoreView>,
             removed: Removed<'a>,
         }
 
@@ -42,6 +49,7 @@ macro_rules! instances {
             pub(in crate::actuator) fn between(before: &'a Instances, now: &'a Instances) -> Self {
                 Self {
                     $($field: changed(&before.$field, &now.$field),)*
+                    store: now.store.as_ref(),
                     removed: Removed { $($field: gone(&before.$field, &now.$field),)* },
                 }
             }

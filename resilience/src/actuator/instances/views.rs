@@ -1,12 +1,13 @@
 use serde::Serialize;
 
 use crate::{
-    Bulkhead, CircuitBreaker, RateLimiter, Retry, ThreadPoolBulkhead, TimeLimiter,
+    Bulkhead, CircuitBreaker, RateLimiter, Resilience, Retry, ThreadPoolBulkhead, TimeLimiter,
     actuator::time::{millis, rfc3339_of_nanos},
     circuit_breaker::{
         CircuitBreakerConfig, CircuitBreakerEvent, CircuitBreakerEventKind, Observation,
         SlidingWindowType,
     },
+    rate_limiter::Scope,
 };
 
 /// What is shown of an instance: nothing that changes with time alone, so that nothing is sent of one
@@ -64,6 +65,7 @@ views! {
         total_calls: u64,
     }
     RateLimiterView {
+        scope: &'static str,
         available_permissions: i64,
         limit_for_period: u32,
         limit_refresh_period_ms: f64,
@@ -104,6 +106,25 @@ pub(super) struct Totals {
     not_permitted: u64,
     cancelled: u64,
     transitions: u64,
+}
+
+/// The store that instances share something by.
+#[derive(Debug, PartialEq, Serialize)]
+pub(super) struct StoreView {
+    /// Whether it is away, so that limits follow their `on_store_failure`.
+    degraded: bool,
+}
+
+impl StoreView {
+    #[cfg(feature = "redis")]
+    pub(super) fn of(registry: &Resilience) -> Option<Self> {
+        Some(Self { degraded: registry.store()?.metrics().degraded })
+    }
+
+    #[cfg(not(feature = "redis"))]
+    pub(super) fn of(_: &Resilience) -> Option<Self> {
+        None
+    }
 }
 
 /// A change of state, at once.
@@ -206,6 +227,10 @@ impl RateLimiterView {
         Self {
             name: limiter.name().to_owned(),
             enabled: config.is_enabled(),
+            scope: match config.scope() {
+                Scope::Local => "local",
+                Scope::Global => "global",
+            },
             available_permissions: metrics.available_permissions,
             limit_for_period: config.limit_for_period(),
             limit_refresh_period_ms: millis(config.limit_refresh_period()),

@@ -17,6 +17,8 @@ const TOGETHER_MS = 50;
 
 const tables = new Map(PATTERNS.map((pattern) => [pattern.list, new Table(pattern)]));
 const breakers = tables.get("circuitBreakers");
+/** Of what instances share, if they share anything. */
+let store = null;
 let drawScheduled = false;
 
 for (const [list, table] of tables) {
@@ -34,6 +36,7 @@ readAddress();
 follow({
   values(message, { complete }) {
     if (complete) restartTransitions(message.transitions);
+    store = message.store ?? null;
     for (const [list, table] of tables) {
       const instances = message[list] ?? [];
       if (complete) table.keepOnly(instances);
@@ -79,6 +82,7 @@ function drawSummary() {
     const many = states.filter((other) => other === state).length;
     if (many > 0 || ALWAYS_TOLD.includes(state)) parts.push(`${count(many)} ${stateWord(state)}`);
   }
+  if (store?.degraded) parts.push("the shared store is away");
   setText(byId("summary"), parts.join(" · "));
   setText(byId("application"), server.application ?? "");
   document.title = ["Resilience", server.application, parts[1]].filter(Boolean).join(" · ");

@@ -45,7 +45,8 @@ export const PATTERNS = [
       meterCell("Permits", (limiter) => {
         const [left, max] = [limiter.availablePermissions, limiter.limitForPeriod];
         const text = `${count(left)} / ${count(max)}`;
-        const note = `per ${setting(limiter.limitRefreshPeriodMs)}`;
+        const shared = limiter.scope === "global" ? ", shared" : "";
+        const note = `per ${setting(limiter.limitRefreshPeriodMs)}${shared}`;
         const says = `${count(left)} of ${count(max)} permits left`;
         return { value: left, max, mark: null, text, note, says };
       }),

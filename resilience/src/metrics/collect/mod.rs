@@ -8,6 +8,8 @@ mod part;
 mod rate_limiter;
 mod registry;
 mod retry;
+#[cfg(feature = "redis")]
+mod store;
 mod thread_pool;
 mod time_limiter;
 
@@ -31,6 +33,8 @@ pub(super) fn collect(registry: &Resilience) -> impl Iterator<Item = Family> {
     bulkhead::collect(registry, &mut families);
     thread_pool::collect(registry, &mut families);
     registry::collect(registry, &mut families);
+    #[cfg(feature = "redis")]
+    store::collect(registry, &mut families);
     families.sorted()
 }
 
