@@ -27,6 +27,7 @@ fn setting(value: &Value) -> Json {
         Value::Integer(n) => json!(n),
         Value::Float(x) => json!(x),
         Value::Kinds(list) | Value::Texts(list) => json!(list.as_ref()),
+        Value::Addresses(addresses) => json!(addresses.shown()),
         Value::Counts(counts) => {
             counts.iter().map(|(kind, n)| (kind.clone(), json!(n))).collect::<Json>()
         }

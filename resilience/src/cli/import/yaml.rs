@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use crate::config::{Config, Entry, Group, Pattern, Value};
+use crate::config::{Config, Entry, Group, Origin, Pattern, Value};
 
 /// What was read, under its bases: nothing is spelled out that an entry inherits.
 pub(super) fn of(config: &Config) -> String {
@@ -15,6 +15,7 @@ pub(super) fn of(config: &Config) -> String {
     if config.is_strict() {
         out.line(1, format_args!("strict: true"));
     }
+    out.store(config);
     for (pattern, section) in config.loaded().tree().patterns() {
         out.line(1, format_args!("{}:", pattern.section()));
         if let Some((enabled, _)) = section.enabled {
@@ -39,6 +40,22 @@ struct Writer {
 impl Writer {
     fn line(&mut self, depth: usize, line: fmt::Arguments<'_>) {
         let _ = writeln!(self.text, "{:1$}{line}", "", depth * 2); // a String takes everything
+    }
+
+    /// The store, but for an address that has a password in it.
+    fn store(&mut self, config: &Config) {
+        let Some(store) = config.loaded().store() else { return };
+        self.line(1, format_args!("redis:"));
+        for (path, value, origin) in store.iter().filter(|(.., origin)| **origin != Origin::Default)
+        {
+            let key = path.trim_start_matches("redis.");
+            match value {
+                Value::Addresses(addresses) if addresses.have_secrets() => {
+                    self.line(2, format_args!("# {key} at {origin}: not shown"));
+                }
+                value => self.line(2, format_args!("{key}: {}", Written(value))),
+            }
+        }
     }
 
     fn entry(&mut self, pattern: Pattern, group: Group, entry: &Entry) {
@@ -95,6 +112,10 @@ impl fmt::Display for Written<'_> {
                 let list: Vec<String> = list.iter().map(|text| Quoted(text).to_string()).collect();
                 write!(f, "[{}]", list.join(", "))
             }
+            Value::Addresses(addresses) => {
+                let list = addresses.exposed().iter().map(|text| Quoted(text).to_string());
+                write!(f, "[{}]", list.collect::<Vec<_>>().join(", "))
+            }
             Value::Counts(counts) => {
                 let counts = counts.iter().map(|(kind, n)| format!("{}: {n}", Quoted(kind)));
                 write!(f, "{{ {} }}", counts.collect::<Vec<_>>().join(", "))
@@ -149,6 +170,23 @@ spring.application.name: \"orders: east\"
         assert_eq!(again.application(), Some("orders: east"));
         assert!(again.is_strict());
         assert!(of(&config).contains("base_config: patient"), "{}", of(&config));
+    }
+
+    const STORE: &str = "
+redis: { urls: [redis://a, 'redis://b:1/2'], namespace: 'shop:eu', nodes: 3, decision_timeout: 5ms }
+retry.instances.pay: {}";
+
+    #[test]
+    fn the_store_survives() {
+        let config = load(STORE);
+        assert_eq!(values(&load(&of(&config))), values(&config));
+    }
+
+    #[test]
+    fn an_address_with_a_password_is_left_out() {
+        let text = of(&load(&STORE.replace("redis://a", "'redis://:sesame@a'")));
+        assert!(text.contains("    # urls at <text>:2 (redis): not shown"), "{text}");
+        assert!(!text.contains("sesame"), "{text}");
     }
 
     proptest! {

@@ -1,7 +1,8 @@
 use super::scenario::{Names, Scenario, StackNames};
 use crate::{
-    Config, Resilience, Stack,
+    Config, RateLimiter, Resilience, Stack,
     config::{Pattern, one_line, shorten},
+    rate_limiter::{Algorithm, Refill, Scope},
 };
 
 /// As many attempts all calls may make together: nothing else bounds the work of those that never wait.
@@ -30,6 +31,7 @@ pub(super) fn build(registry: &Resilience, scenario: &Scenario) -> Result<(Stack
         stack = stack.circuit_breaker(name.as_str());
     }
     if let Some(name) = &names.rate_limiter {
+        alone(&registry.rate_limiter(name))?;
         stack = stack.rate_limiter(name.as_str());
     }
     if let Some(name) = &names.time_limiter {
@@ -39,6 +41,20 @@ pub(super) fn build(registry: &Resilience, scenario: &Scenario) -> Result<(Stack
         stack = stack.bulkhead(name.as_str());
     }
     Ok((stack.build(), names))
+}
+
+/// A simulation is of one process: it has the limit of all for itself, and counts as the store would.
+fn alone(limiter: &RateLimiter) -> Result<(), String> {
+    let config = limiter.config();
+    if config.scope() == Scope::Global {
+        let refill = match config.algorithm() {
+            Algorithm::FixedWindow => Refill::Interval,
+            Algorithm::Gcra => Refill::Greedy,
+        };
+        let local = config.to_builder().scope(Scope::Local).refill(refill).build();
+        drop(limiter.reconfigure(local.map_err(|error| error.to_string())?));
+    }
+    Ok(())
 }
 
 fn of_one_name(config: &Config, name: &str) -> Result<Names, String> {
@@ -87,4 +103,26 @@ fn each(names: &Names) -> impl Iterator<Item = (Pattern, Option<&str>)> {
         (Pattern::Bulkhead, names.bulkhead.as_deref()),
     ]
     .into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::{RateLimiterConfig, rate_limiter::OnStoreFailure};
+
+    #[test]
+    fn a_global_limit_is_that_of_the_process_that_is_simulated() {
+        let config = RateLimiterConfig::builder()
+            .limit_for_period(3)
+            .limit_refresh_period(Duration::from_hours(1))
+            .scope(Scope::Global)
+            .on_store_failure(OnStoreFailure::Closed)
+            .build();
+        let limiter = RateLimiter::new("orders", config.unwrap());
+        alone(&limiter).unwrap();
+        let admitted = (0..9).filter(|_| limiter.try_acquire(1).is_ok()).count();
+        assert_eq!(admitted, 3);
+    }
 }
