@@ -96,6 +96,11 @@ pub use time_limiter::{TimeLimiter, TimeLimiterConfig};
 #[doc = include_str!("../../docs/attributes.md")]
 struct Readme;
 
+/// Runs the examples of the guide to limits that processes share.
+#[cfg(all(doctest, feature = "redis", feature = "macros", feature = "config"))]
+#[doc = include_str!("../../docs/redis.md")]
+struct Redis;
+
 /// Runs the examples of the guide to what can be seen of a program.
 #[cfg(all(doctest, feature = "actuator", feature = "metrics"))]
 #[doc = include_str!("../../docs/observability.md")]

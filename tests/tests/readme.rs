@@ -21,7 +21,8 @@ fn the_settings_list_every_key_with_its_default_and_meaning() {
         sorted(schema::BULKHEAD.iter().filter(|key| shared(key)))
     );
     let patterns = Pattern::ALL.iter().map(|pattern| (pattern.section(), pattern.keys()));
-    for (section, keys) in patterns.chain([("retry.budgets.<name>", schema::RETRY_BUDGET)]) {
+    let others = [("retry.budgets.<name>", schema::RETRY_BUDGET), ("redis", schema::REDIS)];
+    for (section, keys) in patterns.chain(others) {
         let own = keys.iter().filter(|key| !shared(key));
         assert_eq!(rows(&format!("### `{section}`")), sorted(own), "{section}");
     }

@@ -196,3 +196,17 @@ fn the_bound_of_a_lease_is_logged_once_at_the_start_and_when_it_changes() {
     assert!(lines[0].contains("orders.lease = 3: all processes together may let up to 2 calls"));
     assert!(lines[1].contains("orders.lease = 5: all processes together may let up to 4 calls"));
 }
+
+#[test]
+fn every_example_of_the_guide_can_be_started_with() {
+    let guide = include_str!("../../../../docs/redis.md");
+    let examples = guide.split("\n```yaml\n").skip(1).filter_map(|text| text.split("\n```").next());
+    let mut seen = 0;
+    for example in examples {
+        // One needs another feature.
+        let registry = registry(&example.replace("rediss://", "redis://"));
+        assert!(registry.store().is_some(), "{example}");
+        seen += 1;
+    }
+    assert_eq!(seen, 2);
+}
