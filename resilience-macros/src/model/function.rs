@@ -1,8 +1,9 @@
 use proc_macro2::Span;
-use syn::{Attribute, ItemFn, Signature, Type, Visibility, spanned::Spanned};
+use quote::ToTokens;
+use syn::{Attribute, Block, ItemFn, Signature, Type, Visibility, spanned::Spanned};
 
 use super::{
-    Argument, Entry, Passing, Receiver, Stack, arguments,
+    Argument, Entry, Names, Passing, Receiver, Stack, arguments,
     body::{self, Body},
     lending, returns,
 };
@@ -32,6 +33,8 @@ pub(crate) struct Function {
     pub(crate) receiver: Option<Receiver>,
     pub(crate) arguments: Vec<Argument>,
     pub(crate) body: Body,
+    /// What the body uses.
+    pub(crate) names: Names,
     /// What stands around the body of an entry point.
     pub(crate) entry: Option<Entry>,
     /// The `Result`, as it can be written inside the function.
@@ -105,6 +108,7 @@ impl Function {
             form,
             receiver,
             arguments,
+            names: body.names(),
             body,
             entry,
             lends_out: lending::lends_out(&signature, &output),
