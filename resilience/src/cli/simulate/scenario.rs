@@ -41,7 +41,7 @@ pub(super) enum StackNames {
 }
 
 /// An instance's name for each pattern that is part of the stack.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Names {
     pub(super) retry: Option<String>,
     pub(super) circuit_breaker: Option<String>,

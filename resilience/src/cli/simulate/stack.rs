@@ -68,14 +68,7 @@ fn declared(config: &Config, names: &Names) -> Result<Names, String> {
             return Err(format!("`stack`: {pattern} '{name}' is not declared{hint}"));
         }
     }
-    let owned = |name: &Option<String>| name.clone();
-    Ok(Names {
-        retry: owned(&names.retry),
-        circuit_breaker: owned(&names.circuit_breaker),
-        rate_limiter: owned(&names.rate_limiter),
-        time_limiter: owned(&names.time_limiter),
-        bulkhead: owned(&names.bulkhead),
-    })
+    Ok(names.clone())
 }
 
 fn each(names: &Names) -> impl Iterator<Item = (Pattern, Option<&str>)> {
