@@ -78,7 +78,7 @@ impl Function {
                 }
                 None => {
                     let Some((statements, around)) = Entry::split(&block) else {
-                        problems.at_span(signature.fn_token.span, sync_remedy(stack));
+                        problems.at_span(signature.fn_token.span, sync_remedy(stack, &block));
                         return None;
                     };
                     entry = Some(around);
@@ -147,9 +147,15 @@ impl Function {
     }
 }
 
-fn sync_remedy(stack: &Stack) -> String {
+fn sync_remedy(stack: &Stack, block: &Block) -> String {
     let attribute = stack.first_attribute();
     let async_forms = "make it `async`, or let it return `impl Future` or a boxed future";
+    if block.to_token_stream().to_string().contains("block_on") {
+        return format!(
+            "`#[{attribute}]` on a sync function: {async_forms}; if an attribute above makes it \
+             sync, write `#[{attribute}]` above that one"
+        );
+    }
     match attribute {
         "bulkhead" => format!(
             "`#[bulkhead]` on a sync function: {async_forms}; or run it on a thread pool with \

@@ -1,9 +1,9 @@
 use proc_macro2::Span;
 use quote::ToTokens;
 use resilience_settings::{Pattern, canonical, check_name, nearest};
-use syn::{Expr, ExprLit, ExprPath, Ident, Lit, LitStr, Path};
+use syn::{Expr, ExprField, ExprLit, ExprPath, Ident, Lit, LitStr, Member, Path};
 
-use super::Inline;
+use super::{Inline, body::is_self};
 use crate::{
     parse::{Arg, ArgValue, Args, Written},
     problems::Problems,
@@ -178,7 +178,11 @@ impl Layer {
         self.pattern = match text.value().as_str() {
             "semaphore" => Pattern::Bulkhead,
             "thread_pool" => Pattern::ThreadPoolBulkhead,
-            _ => {
+            other => {
+                // What is meant decides what else is wrong.
+                if canonical(other) == "threadpool" {
+                    self.pattern = Pattern::ThreadPoolBulkhead;
+                }
                 let message = "`type` is \"semaphore\" or \"thread_pool\"";
                 return Err(syn::Error::new_spanned(text, message));
             }
@@ -189,7 +193,7 @@ impl Layer {
     fn setting(&mut self, arg: &Arg) -> syn::Result<()> {
         let written = arg.key.to_string();
         let Some((_, key)) = self.pattern.key(&written) else {
-            return Err(self.unknown(&arg.key));
+            return Err(self.unknown(arg));
         };
         if key.name != written {
             let message = format!("this key is written `{}`", key.name);
@@ -199,8 +203,8 @@ impl Layer {
         Ok(())
     }
 
-    fn unknown(&self, key: &Ident) -> syn::Error {
-        let written = key.to_string();
+    fn unknown(&self, arg: &Arg) -> syn::Error {
+        let written = arg.key.to_string();
         let attribute = shown(self.pattern);
         let specials = COMMON.iter().chain(own(self.pattern)).map(|(name, _)| *name);
         let keys: Vec<&str> =
@@ -213,10 +217,12 @@ impl Layer {
             format!("it belongs to {owners}")
         } else if let Some(shorter) = shorter(&written, &keys) {
             format!("did you mean `{shorter}`?")
+        } else if let ArgValue::Flag = arg.value {
+            format!("write `name = \"{written}\"` if it is the instance")
         } else {
             format!("it has {}", listed(keys, "and").unwrap_or_default())
         };
-        syn::Error::new_spanned(key, format!("`{attribute}` has no key `{written}`; {hint}"))
+        syn::Error::new_spanned(&arg.key, format!("`{attribute}` has no key `{written}`; {hint}"))
     }
 
     /// The other attributes that have a key.
@@ -335,7 +341,28 @@ fn as_path(expr: &Expr, key: &Ident) -> syn::Result<ExprPath> {
             let message = format!("`{key}` is the path of a function: write `{key} = {path}`");
             Err(syn::Error::new_spanned(text, message))
         }
-        other => Err(syn::Error::new_spanned(other, format!("`{key}` is the path of a function"))),
+        other => {
+            let message = match path_within(other) {
+                Some(path) => format!("`{key}` is the path of a function: write `{key} = {path}`"),
+                None => format!("`{key}` is the path of a function"),
+            };
+            Err(syn::Error::new_spanned(other, message))
+        }
+    }
+}
+
+/// The path that is meant by `cached()`, and by `self.cached` or `self.cached()`.
+fn path_within(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Call(call) => match &*call.func {
+            Expr::Path(path) => Some(path.to_token_stream().to_string().replace(' ', "")),
+            _ => None,
+        },
+        Expr::MethodCall(call) if is_self(&call.receiver) => Some(format!("Self::{}", call.method)),
+        Expr::Field(ExprField { base, member: Member::Named(name), .. }) if is_self(base) => {
+            Some(format!("Self::{name}"))
+        }
+        _ => None,
     }
 }
 
