@@ -9,6 +9,7 @@ use syn::{
 use crate::{
     expand,
     model::{Function, Layer, Stack},
+    names,
     parse::{Written, default_crate, hides_ours, is_marker, outer_attributes, pattern_of},
     problems::Problems,
 };
@@ -44,7 +45,8 @@ pub(crate) fn attribute(pattern: Pattern, args: TokenStream, tokens: &TokenStrea
     });
     let layers: Vec<Layer> =
         written.into_iter().map(|written| Layer::check(written, &mut problems)).collect();
-    let stack = Stack::check(layers, siblings, &item.sig, &mut problems);
+    let mut stack = Stack::check(layers, siblings, &item.sig, &mut problems);
+    stack.files = names::check(&stack, &item.sig.ident, &mut problems);
     let function = Function::check(item.clone(), &stack, &mut problems);
     match (function, problems.into_error()) {
         (Some(function), None) => expand::function(function, &stack),

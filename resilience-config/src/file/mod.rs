@@ -221,8 +221,12 @@ pub fn tree(path: &Path) -> Result<Node, Problem> {
     })
 }
 
-/// Reads a file, as far as one may be read.
-pub(super) fn read(path: &Path) -> Content {
+/// Reads a file, as far as one may be read: one byte more than may be tells that there are more.
+///
+/// # Errors
+///
+/// Why it cannot be read.
+pub fn read(path: &Path) -> Content {
     let read = || {
         // To open a pipe waits for whoever writes into it: it is looked at before.
         if !fs::metadata(path)?.is_file() {

@@ -90,6 +90,11 @@ pub(crate) fn uses(siblings: &[syn::Path]) -> TokenStream {
     quote!(#(#[#siblings(__resilience_composed)] const _: () = ();)*)
 }
 
+/// Lets the compiler know of files that were read: a change of them compiles the function anew.
+fn tracked(files: &[String]) -> TokenStream {
+    quote!(#(const _: &[u8] = ::core::include_bytes!(#files);)*)
+}
+
 /// What of the runtime asks the function that is given to a method of the rules.
 fn asked_by(rule: &str) -> &'static str {
     match rule {
@@ -150,6 +155,7 @@ impl<'a> Plan<'a> {
         let Locals { pass, rules, outcome, result, last, .. } = locals;
         let enter = keys::enter(self, function);
         let siblings = uses(&self.stack.siblings);
+        let files = tracked(&self.stack.files);
         let warnings = warnings::warnings(self, function);
         let site = site::site(self, function);
         let check_fallbacks = fit::check(self, function);
@@ -191,6 +197,7 @@ impl<'a> Plan<'a> {
         };
         quote! {
             #siblings
+            #files
             #warnings
             #site
             #check_fallbacks

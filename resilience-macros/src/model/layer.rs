@@ -17,6 +17,8 @@ pub(crate) struct Layer {
     /// What tells the instance apart from others of the name, from call to call.
     pub(crate) key: Option<Expr>,
     pub(crate) base_config: Option<LitStr>,
+    /// The file that its name is checked against.
+    pub(crate) config: Option<LitStr>,
     pub(crate) inline: Vec<Inline>,
     /// Methods of the runtime's rules, with the functions they are given.
     pub(crate) rules: Vec<(&'static str, ExprPath)>,
@@ -38,6 +40,7 @@ enum Special {
     Name,
     Key,
     BaseConfig,
+    Config,
     Crate,
     Fallback,
     Permits,
@@ -52,6 +55,7 @@ const COMMON: &[(&str, Special)] = &[
     ("name", Special::Name),
     ("key", Special::Key),
     ("base_config", Special::BaseConfig),
+    ("config", Special::Config),
     ("crate", Special::Crate),
     ("fallback", Special::Fallback),
 ];
@@ -93,6 +97,7 @@ impl Layer {
             name: None,
             key: None,
             base_config: None,
+            config: None,
             inline: Vec::new(),
             rules: Vec::new(),
             fallbacks: Vec::new(),
@@ -137,6 +142,7 @@ impl Layer {
             Special::Name => self.name = Some(instance_name(arg)?),
             Special::Key => self.key = Some(self.key_expression(arg)?),
             Special::BaseConfig => self.base_config = Some(instance_name(arg)?),
+            Special::Config => self.config = Some(file(arg)?),
             Special::Crate => self.krate = Some(crate_path(arg)?),
             Special::Fallback => self.fallbacks = paths(arg)?,
             Special::Permits => self.permits = permits(arg)?,
@@ -316,6 +322,16 @@ fn instance_name(arg: &Arg) -> syn::Result<LitStr> {
             Err(syn::Error::new_spanned(text, format!("{error}{remedy}")))
         }
     }
+}
+
+fn file(arg: &Arg) -> syn::Result<LitStr> {
+    let text = string(arg)?;
+    if text.value().is_empty() {
+        let message = "`config` is the path of a file, from the folder of Cargo.toml on: write \
+                       `config = \"resilience.yaml\"`";
+        return Err(syn::Error::new_spanned(text, message));
+    }
+    Ok(text)
 }
 
 fn path(arg: &Arg) -> syn::Result<ExprPath> {
