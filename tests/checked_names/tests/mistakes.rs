@@ -90,13 +90,18 @@ fn settings_that_rule_each_other_out_are_wrong() {
     assert!(only(&mistakes).message.contains("keep one of the two"), "{}", mistakes[0].message);
 }
 
+/// Forty instances.
+fn list(instance: impl Fn(u32) -> String) -> String {
+    (0..40).map(|n| ["\n  ", &instance(n)].concat()).collect()
+}
+
 #[test]
 fn a_message_tells_no_more_than_can_be_read() {
-    let many: String = (0..40).map(|n| format!("\n  i{n}: {{ max_attempts: 0 }}")).collect();
+    let many = list(|n| format!("i{n}: {{ max_attempts: 0 }}"));
     let mistakes = package("many-problems", METADATA, &format!("retry.instances:{many}")).check();
     assert!(only(&mistakes).message.lines().count() <= 12, "{}", mistakes[0].message);
 
-    let many: String = (0..40).map(|n| format!("\n  shop{n}: {{}}")).collect();
+    let many = list(|n| format!("shop{n}: {{}}"));
     let mistakes = package("many-names", METADATA, &format!("retry.instances:{many}")).check();
     assert!(only(&mistakes).message.ends_with(" and 30 more"), "{}", mistakes[0].message);
 }
