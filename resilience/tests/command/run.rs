@@ -1,6 +1,6 @@
 use std::{
     fs,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, Output},
     sync::atomic::{AtomicU32, Ordering},
 };
@@ -23,6 +23,10 @@ impl Folder {
     pub(crate) fn with(self, name: &str, text: &str) -> Self {
         fs::write(self.path.join(name), text).expect("the folder is ours");
         self
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     pub(crate) fn read(&self, name: &str) -> String {
