@@ -92,7 +92,7 @@ fn split(written: &str) -> Vec<String> {
             continue;
         }
         if c == '['
-            && let Some((inner, tail)) = tail.split_once(']')
+            && let Some((inner, tail)) = bracketed(tail)
             && !inner.bytes().all(|b| b.is_ascii_digit())
         {
             if !current.is_empty() {
@@ -111,6 +111,20 @@ fn split(written: &str) -> Vec<String> {
         segments.push(current);
     }
     segments
+}
+
+/// What stands up to the bracket that closes the one before, and what follows: `a[0]` of `a[0]].b`.
+fn bracketed(tail: &str) -> Option<(&str, &str)> {
+    let mut open = 0_usize;
+    for (at, c) in tail.char_indices() {
+        match c {
+            '[' => open += 1,
+            ']' if open == 0 => return Some((&tail[..at], &tail[at + 1..])),
+            ']' => open -= 1,
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Takes the index off a key: `errors[2]` is `errors` and 2.
@@ -141,6 +155,7 @@ mod tests {
         assert_eq!(split("instances[my.name].max"), ["instances", "my.name", "max"]);
         assert_eq!(split("[my.name]"), ["my.name"]);
         assert_eq!(split("[open"), ["[open"]);
+        assert_eq!(split("instances[a[0].b].max[1]"), ["instances", "a[0].b", "max[1]"]);
     }
 
     #[test]
