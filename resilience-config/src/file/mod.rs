@@ -31,7 +31,7 @@ use super::{
     complaints::Complaints,
     environment::Variable,
     key_path::{joined, split_index},
-    property::{Leaf, Property, Text, shorten, shown_key},
+    property::{Leaf, Property, Text, one_line, shorten, shown_key},
     source::{Files, Source},
 };
 
@@ -166,9 +166,14 @@ pub(super) fn load(
     Files { documents, imported: imported.map(|file| Arc::clone(&file.name)), application }
 }
 
+/// A file as messages name it.
+fn shown_path(path: &Path) -> Arc<str> {
+    one_line(&path.display().to_string()).into()
+}
+
 fn parse(input: &Input, rank: usize, report: &mut Complaints) -> Option<ParsedFile> {
     let name: Arc<str> = match input {
-        Input::Path(path) | Input::Read(path, _) => path.display().to_string().into(),
+        Input::Path(path) | Input::Read(path, _) => shown_path(path),
         Input::Text(..) => TEXT_NAME.into(),
     };
     let source = Source::file(rank, Arc::clone(&name));
@@ -216,7 +221,7 @@ pub fn tree(path: &Path) -> Result<Node, Problem> {
         }
     };
     read_tree().map_err(|Syntax { line, path: keys, message }| {
-        let place = Source::file(0, path.display().to_string().into()).place(line);
+        let place = Source::file(0, shown_path(path)).place(line);
         Problem { path: keys, ..Problem::new(message).place(place) }
     })
 }

@@ -185,15 +185,5 @@ spring.application.name: \"orders: east\"
             let again = load(&of(&config));
             prop_assert_eq!(values(&again), values(&config));
         }
-
-        /// Any name that a file may give, with brackets and dots.
-        #[test]
-        fn a_name_in_brackets_is_read_as_the_same(key in "[a-c0.\\[\\]]{1,9}") {
-            let text = format!("retry.instances:\n  \"{key}\": {{ max_attempts: 7 }}\n");
-            let loaded = Config::builder().env(false).text(text, Format::Yaml).load();
-            prop_assume!(loaded.is_ok());
-            let config = loaded.unwrap();
-            prop_assert_eq!(values(&load(&of(&config))), values(&config));
-        }
     }
 }

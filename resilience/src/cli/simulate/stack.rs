@@ -50,6 +50,14 @@ fn of_one_name(config: &Config, name: &str) -> Result<Names, String> {
         time_limiter: of(Pattern::TimeLimiter),
         bulkhead: of(Pattern::Bulkhead),
     };
+    // Its calls take the time of real threads.
+    if config.declares(Pattern::ThreadPoolBulkhead, name) {
+        return Err(format!(
+            "`stack`: '{}' has a thread pool, which cannot be simulated; name the others one by one, as \
+             in `{{ retry: …, circuit_breaker: … }}`",
+            one_line(&shorten(name))
+        ));
+    }
     if each(&names).all(|(_, name)| name.is_none()) {
         return Err(format!(
             "`stack`: no pattern declares an instance '{}'",
