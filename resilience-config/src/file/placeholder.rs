@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn an_environment_that_is_not_read_is_not_said_to_lack_anything() {
         assert_eq!(
-            Placeholders::new(&[]).resolve("${NONE}").unwrap_err(),
+            Placeholders::new(&[]).resolve("${NONE}").map_err(Unresolved::message).unwrap_err(),
             "the placeholder ${NONE} is not set in the file and has no default; the environment is \
              not read"
         );

@@ -31,7 +31,7 @@ fn a_breaker_tells_when_it_opens_and_how_many_calls_that_takes() {
             "While it is open, every call is refused: for 1m.",
             "Then up to 10 probes are let through: once 4 are back it opens again if 30% of them failed \
              or 100% were slow, and closes otherwise.",
-            "Once the callee is well again, callers are refused for 1m more at most, and then until \
+            "Once the callee is well again and the last failure is back, callers are refused for 1m more at most, and then until \
              the probes are back.",
         ],
     );
@@ -86,7 +86,7 @@ fn a_growing_open_time_is_told_step_by_step() {
         &[
             "While it is open, every call is refused: for 1s at first, then 2s, 4s, 5s, 5s and so on up \
              to 5s while it does not recover.",
-            "Once the callee is well again, callers are refused for 5s more at most, and then until \
+            "Once the callee is well again and the last failure is back, callers are refused for 5s more at most, and then until \
              the probes are back.",
         ],
     );
@@ -214,6 +214,36 @@ timelimiter.instances.pay: { timeout_duration: 2s }",
             let slowest = p99.filter_map(|time| parse_duration(time).ok()).max().unwrap();
             assert!(slowest <= bound, "{slowest:?} is more than {bound:?} with {backend}: {told}");
         }
+    }
+}
+
+/// The backend fails for half a minute; at 20 calls a second the probes are back within one.
+#[test]
+fn an_outage_is_over_for_callers_when_it_is_told_to_be() {
+    let scenario =
+        "{ stack: pay, duration: 3m, rate: 20, backend: [{ for: 30s, error_rate: 100 }, {}] }";
+    for settings in [
+        "wait_duration_in_open_state: 7s",
+        "wait_duration_in_open_state: 40s, half_open_evaluation: conclusive",
+        "wait_duration_in_open_state: 10s, enable_randomized_wait: true",
+        "wait_duration_in_open_state: 1s, enable_exponential_backoff: true, \
+         exponential_max_wait_duration_in_open_state: 20s",
+        "wait_duration_in_open_state: 9s, enable_exponential_backoff: true, \
+         exponential_backoff_multiplier: 1",
+        "wait_duration_in_open_state: 5s, failure_counting: consecutive",
+    ] {
+        let instance =
+            format!("circuitbreaker.instances.pay: {{ sliding_window_size: 10, {settings} }}");
+        let folder = Folder::new().with("r.yaml", &instance).with("s.yaml", scenario);
+        let told = folder.run(&["explain", "r.yaml", "pay"]).answer;
+        let more =
+            told.split("callers are refused for ").nth(1).unwrap().split(' ').next().unwrap();
+        let end = 30 + parse_duration(more).unwrap().as_secs();
+        let seen = folder.run(&["simulate", "r.yaml", "--scenario", "s.yaml"]).answer;
+        let refused = |line: &str| line.split_whitespace().nth(8).is_some_and(|n| n != "0");
+        let rows: Vec<&str> = seen.lines().skip(1).take(180).collect();
+        let last = rows.iter().rposition(|row| refused(row)).unwrap() as u64;
+        assert!(last <= end + 1, "{last} is not within {end}: {told}");
     }
 }
 

@@ -177,7 +177,7 @@ fn outage(breaker: &CircuitBreakerConfig) -> String {
         String::new()
     };
     format!(
-        "Once the callee is well again, callers are refused for {} more at most, and then until the \
+        "Once the callee is well again and the last failure is back, callers are refused for {} more at most, and then until the \
          probes are back{again}.",
         readable(longest)
     )

@@ -10,7 +10,12 @@ use super::{Finding, Severity, Subject, Subjects};
 
 const CODE: &str = "unknown_kind";
 
-pub(crate) fn check(subjects: &Subjects, severity: Severity) -> Vec<Finding> {
+/// `undeclared` is what instances run on that the configuration does not declare.
+pub(crate) fn check(
+    subjects: &Subjects,
+    undeclared: &[Subject],
+    severity: Severity,
+) -> Vec<Finding> {
     let mut found = Vec::new();
     // Lists are inherited by many, and may be long.
     let mut known = HashSet::new();
@@ -18,7 +23,8 @@ pub(crate) fn check(subjects: &Subjects, severity: Severity) -> Vec<Finding> {
         (Pattern::CircuitBreaker, ["record_errors", "ignore_errors"]),
         (Pattern::Retry, ["retry_errors", "ignore_errors"]),
     ] {
-        for one in subjects.instances(pattern) {
+        let undeclared = undeclared.iter().filter(|one| one.settings().pattern() == pattern);
+        for one in subjects.instances(pattern).chain(undeclared) {
             for key in keys {
                 let list = one.settings().kinds(key);
                 if !known.insert(Arc::as_ptr(list)) {
@@ -88,6 +94,15 @@ circuitbreaker:
         assert_eq!(breaker("com.example.Declined, io"), [Severity::Warning]);
         let retry = found("retry.instances.a.retry_errors: [com.example.Declined]");
         assert_eq!(retry[0].severity, Severity::Warning);
+    }
+
+    #[test]
+    fn a_default_that_no_instance_inherits_is_looked_at_too() {
+        let text = "circuitbreaker.configs.default.record_errors: [com.example.Declined]";
+        let told = texts(CODE, text).concat();
+        let wanted =
+            "<text>:1: circuitbreaker.configs.default.record_errors = [com.example.Declined]";
+        assert!(told.starts_with(wanted), "{told}");
     }
 
     #[test]
