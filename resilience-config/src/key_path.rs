@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 /// The keys that lead to a value, split at their dots.
 ///
@@ -81,6 +81,7 @@ fn split(written: &str) -> Vec<String> {
     let mut rest = written;
     // After a bracketed name its dot is a separator only: `[a.b].c` has two segments.
     let mut after_bracket = false;
+    let closing = closing_brackets(written);
     while let Some(c) = rest.chars().next() {
         let tail = &rest[c.len_utf8()..];
         if c == '.' {
@@ -91,8 +92,10 @@ fn split(written: &str) -> Vec<String> {
             rest = tail;
             continue;
         }
+        let start = written.len() - tail.len();
+        let inner = closing.get(&start).map(|end| &written[start..*end]);
         if c == '['
-            && let Some((inner, tail)) = bracketed(tail)
+            && let Some(inner) = inner
             && !inner.bytes().all(|b| b.is_ascii_digit())
         {
             if !current.is_empty() {
@@ -100,7 +103,7 @@ fn split(written: &str) -> Vec<String> {
             }
             segments.push(inner.to_owned());
             after_bracket = true;
-            rest = tail;
+            rest = &tail[inner.len() + 1..];
             continue;
         }
         after_bracket = false;
@@ -113,18 +116,19 @@ fn split(written: &str) -> Vec<String> {
     segments
 }
 
-/// What stands up to the bracket that closes the one before, and what follows: `a[0]` of `a[0]].b`.
-fn bracketed(tail: &str) -> Option<(&str, &str)> {
-    let mut open = 0_usize;
-    for (at, c) in tail.char_indices() {
-        match c {
-            '[' => open += 1,
-            ']' if open == 0 => return Some((&tail[..at], &tail[at + 1..])),
-            ']' => open -= 1,
+/// Where each bracket that is opened is closed: from the place after the one to that of the other. All
+/// are found in one go, as a key may hold nothing but brackets.
+fn closing_brackets(written: &str) -> HashMap<usize, usize> {
+    let mut open = Vec::new();
+    let mut closing = HashMap::new();
+    for (at, byte) in written.bytes().enumerate() {
+        match byte {
+            b'[' => open.push(at + 1),
+            b']' => closing.extend(open.pop().map(|start| (start, at))),
             _ => {}
         }
     }
-    None
+    closing
 }
 
 /// Takes the index off a key: `errors[2]` is `errors` and 2.

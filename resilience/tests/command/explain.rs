@@ -109,6 +109,23 @@ fn a_retry_tells_its_waits_one_by_one_and_in_all() {
 }
 
 #[test]
+fn a_limiter_tells_how_many_calls_may_come_at_once() {
+    let limiter = "limit_for_period: 5, limit_refresh_period: 1s";
+    assert_tells(
+        &format!("ratelimiter.instances.pay: {{ {limiter} }}"),
+        &["Lets 5 calls through in every 1s; the permissions of a period come all at once."],
+    );
+    // Five at once, and four more before the second is over.
+    assert_tells(
+        &format!("ratelimiter.instances.pay: {{ {limiter}, refill: greedy }}"),
+        &[
+            "Lets 5 calls through at once after a quiet time, and 5 calls every 1s in the long run; \
+           permissions come back one by one.",
+        ],
+    );
+}
+
+#[test]
 fn a_budget_is_told_with_its_numbers() {
     let told = explained(
         "retry: { budgets: { all: { ratio: 0.1 } }, instances: { pay: { budget: all } } }",

@@ -11,12 +11,17 @@ use crate::{
 pub(super) fn rate(limiter: &RateLimiterConfig) -> Vec<String> {
     let calls = count(limiter.limit_for_period().into(), "call");
     let period = readable(limiter.limit_refresh_period());
-    let refill = match limiter.refill() {
-        Refill::Interval => "the permissions of a period come all at once",
-        Refill::Greedy => "permissions come back one by one",
+    let lets = match limiter.refill() {
+        Refill::Interval => format!(
+            "Lets {calls} through in every {period}; the permissions of a period come all at once."
+        ),
+        Refill::Greedy => format!(
+            "Lets {calls} through at once after a quiet time, and {calls} every {period} in the long \
+             run; permissions come back one by one."
+        ),
     };
     vec![
-        format!("Lets {calls} through in every {period}; {refill}."),
+        lets,
         waits(limiter.timeout_duration(), "its turn", "is refused at once where that is too short"),
     ]
 }
