@@ -1,4 +1,4 @@
-//! What travels with a call into the calls that it makes: at present its deadline.
+//! What travels with a call into the calls that it makes: its deadline and its idempotency key.
 //!
 //! Everything in the [`Context`] is opt-in at an attribute or in code; a program that asks for none of
 //! it pays one relaxed load per call.
@@ -17,6 +17,7 @@ use std::{
 };
 
 use crate::{
+    IdempotencyKey,
     clock::{Clock, saturating_nanos},
     error::TimedOut,
 };
@@ -33,6 +34,7 @@ static EVER: AtomicBool = AtomicBool::new(false);
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Context {
     deadline: Option<Deadline>,
+    idempotency_key: Option<IdempotencyKey>,
 }
 
 /// When everything below has to be over, in nanoseconds on a clock.
@@ -78,6 +80,23 @@ impl Context {
         let at = deadline.on(clock);
         let owner = Arc::clone(&deadline.owner);
         Some(Due { at, had: at.saturating_sub(clock.now()), owner })
+    }
+
+    /// The key of the logical call that the present code is part of.
+    pub(crate) fn present_key() -> Option<IdempotencyKey> {
+        Self::read(|context| context.idempotency_key)?
+    }
+
+    /// What a logical call that begins here tells the calls that it makes: a new key.
+    #[cold]
+    pub(crate) fn of_new_call() -> Self {
+        Self::present().unwrap_or_default().keyed(IdempotencyKey::random())
+    }
+
+    /// Names the logical call, in place of the name that is there.
+    pub(crate) fn keyed(mut self, key: IdempotencyKey) -> Self {
+        self.idempotency_key = Some(key);
+        self
     }
 
     /// Adds a deadline, which never is later than the one that is there.

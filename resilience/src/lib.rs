@@ -31,6 +31,7 @@ mod harmless;
 pub mod health;
 #[cfg(any(feature = "axum", feature = "tower"))]
 mod http_response;
+mod idempotency_key;
 #[cfg(feature = "axum")]
 mod into_response;
 pub mod keyed;
@@ -62,6 +63,7 @@ pub use error::{
     BulkheadFull, CallError, CallNotPermitted, Error, MaxRetriesExceeded, RequestNotPermitted,
     TimedOut,
 };
+pub use idempotency_key::{IdempotencyKey, idempotency_key, with_idempotency_key};
 pub use kind::ErrorKind;
 pub use rate_limiter::{RateLimiter, RateLimiterConfig};
 pub use registry::{Resilience, global, init, init_for};
