@@ -30,6 +30,7 @@ use resilience_settings::Pattern;
 /// | `mut_ok` | a `&mut` argument may be half changed when another attempt starts: no warning |
 /// | `budget = "…"` | what retries are taken from; to be declared in a configuration that is loaded |
 /// | `deadline` | calls further down learn when the time is over, see `resilience::deadline` |
+/// | `idempotency_key` | each call has a key, the same in all attempts, see `resilience::idempotency_key` |
 /// | `base_config = "…"` | the shared configuration to start from |
 /// | `config = "…"` | the file that is to declare the instance, checked at compile time |
 /// | `crate = path` | where `resilience` is found, for crates that re-export it |

@@ -195,12 +195,7 @@ impl<'a> Plan<'a> {
                 let #result = #private::settled(#settle);
             }
         };
-        quote! {
-            #siblings
-            #files
-            #warnings
-            #site
-            #check_fallbacks
+        let composed = quote! {
             #define_rules
             #define_fallbacks
             #enter
@@ -208,6 +203,20 @@ impl<'a> Plan<'a> {
             #call
             #finish
             #conclusion
+        };
+        // All attempts and the fallback are one call: its key is made around them.
+        let composed = if self.stack.idempotency_key() {
+            quote!(#private::new_call(async move { #composed }).await)
+        } else {
+            composed
+        };
+        quote! {
+            #siblings
+            #files
+            #warnings
+            #site
+            #check_fallbacks
+            #composed
         }
     }
 

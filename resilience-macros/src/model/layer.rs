@@ -29,6 +29,8 @@ pub(crate) struct Layer {
     pub(crate) detach: Option<Span>,
     /// Whether calls further down learn when this one's time is over.
     pub(crate) deadline: bool,
+    /// Whether each call has an idempotency key of its own.
+    pub(crate) idempotency_key: bool,
     /// Whether a retry may find an argument as a failed attempt left it.
     pub(crate) mut_ok: bool,
     pub(crate) krate: Option<Path>,
@@ -46,6 +48,7 @@ enum Special {
     Permits,
     Detach,
     Deadline,
+    IdempotencyKey,
     MutOk,
     Type,
     Rule(&'static str),
@@ -68,6 +71,7 @@ fn own(pattern: Pattern) -> &'static [(&'static str, Special)] {
             ("retry_result", Special::Rule("retry_result")),
             ("retry_after", Special::Rule("retry_after")),
             ("deadline", Special::Deadline),
+            ("idempotency_key", Special::IdempotencyKey),
             ("mut_ok", Special::MutOk),
         ],
         Pattern::CircuitBreaker => &[
@@ -104,6 +108,7 @@ impl Layer {
             permits: 1,
             detach: None,
             deadline: false,
+            idempotency_key: false,
             mut_ok: false,
             krate: None,
         };
@@ -150,6 +155,10 @@ impl Layer {
             Special::Deadline => {
                 flag(arg, self.time_of_deadline())?;
                 self.deadline = true;
+            }
+            Special::IdempotencyKey => {
+                flag(arg, "; the body reads the key with `resilience::idempotency_key()`")?;
+                self.idempotency_key = true;
             }
             Special::MutOk => {
                 flag(arg, "")?;

@@ -92,6 +92,11 @@ impl Stack {
         self.layers.iter().any(|layer| layer.deadline)
     }
 
+    /// Whether each call has an idempotency key of its own.
+    pub(crate) fn idempotency_key(&self) -> bool {
+        self.layer(Pattern::Retry).is_some_and(|layer| layer.idempotency_key)
+    }
+
     /// Why the body must own everything that it uses, if it must.
     pub(crate) fn moves_body(&self, form: Form) -> Option<&'static str> {
         if form == Form::Blocking {
