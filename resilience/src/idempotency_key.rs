@@ -3,6 +3,7 @@
 use std::{
     fmt,
     hash::{BuildHasher, Hasher, RandomState},
+    str::FromStr,
     time::SystemTime,
 };
 
@@ -21,7 +22,8 @@ use crate::context::{Context, carry};
 ///
 /// let key = IdempotencyKey::random();
 /// assert_ne!(key, IdempotencyKey::random());
-/// assert_eq!(key.to_string().len(), 36); // "6f0c8a52-…", for a header or a column
+/// let stored = key.to_string(); // "6f0c8a52-…", for a header or a column
+/// assert_eq!(stored.parse(), Ok(key));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct IdempotencyKey(u128);
@@ -57,9 +59,41 @@ impl IdempotencyKey {
 impl fmt::Display for IdempotencyKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let part = |from: u32, bits: u32| (self.0 >> from) & ((1 << bits) - 1);
-        let [a, b, c, d, e] =
-            [(96, 32), (80, 16), (64, 16), (48, 16), (0, 48)].map(|(from, bits)| part(from, bits));
-        write!(f, "{a:08x}-{b:04x}-{c:04x}-{d:04x}-{e:012x}")
+        write!(f, "{:08x}", part(96, 32))?;
+        for from in [80, 64, 48] {
+            write!(f, "-{:04x}", part(from, 16))?;
+        }
+        write!(f, "-{:012x}", part(0, 48))
+    }
+}
+
+/// A text is not that of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InvalidIdempotencyKey;
+
+impl fmt::Display for InvalidIdempotencyKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("expected a UUID: 32 hexadecimal digits in groups of 8-4-4-4-12")
+    }
+}
+
+impl std::error::Error for InvalidIdempotencyKey {}
+
+impl FromStr for IdempotencyKey {
+    type Err = InvalidIdempotencyKey;
+
+    /// Reads a key that was stored as text: a UUID of any version, in any case.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut groups = text.split('-');
+        let mut bits = 0;
+        for length in [8, 4, 4, 4, 12] {
+            let group = groups.next().filter(|group| {
+                group.len() == length && group.bytes().all(|byte| byte.is_ascii_hexdigit())
+            });
+            let digits = u128::from_str_radix(group.ok_or(InvalidIdempotencyKey)?, 16);
+            bits = (bits << (4 * length)) | digits.map_err(|_| InvalidIdempotencyKey)?;
+        }
+        if groups.next().is_some() { Err(InvalidIdempotencyKey) } else { Ok(Self(bits)) }
     }
 }
 
@@ -176,8 +210,25 @@ mod tests {
     }
 
     #[test]
+    fn what_is_no_uuid_is_no_key() {
+        for text in [
+            "",
+            "order-7",
+            "00112233445546778899aabbccddeeff",
+            "00112233-4455-4677-8899-aabbccddeef",
+            "00112233-4455-4677-8899-aabbccddeeff-",
+            "00112233-4455-4677-8899-aabbccddeefg",
+            "+0112233-4455-4677-8899-aabbccddeeff",
+            "{0112233-4455-4677-8899-aabbccddeef}",
+        ] {
+            assert_eq!(text.parse::<IdempotencyKey>(), Err(InvalidIdempotencyKey), "{text}");
+        }
+    }
+
+    #[test]
     fn the_text_is_that_of_the_bits_from_the_left() {
         let key = IdempotencyKey(0x0011_2233_4455_4677_8899_aabb_ccdd_eeff);
         assert_eq!(key.to_string(), "00112233-4455-4677-8899-aabbccddeeff");
+        assert_eq!("00112233-4455-4677-8899-AABBCCDDEEFF".parse(), Ok(key));
     }
 }

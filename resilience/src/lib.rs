@@ -63,7 +63,9 @@ pub use error::{
     BulkheadFull, CallError, CallNotPermitted, Error, MaxRetriesExceeded, RequestNotPermitted,
     TimedOut,
 };
-pub use idempotency_key::{IdempotencyKey, idempotency_key, with_idempotency_key};
+pub use idempotency_key::{
+    IdempotencyKey, InvalidIdempotencyKey, idempotency_key, with_idempotency_key,
+};
 pub use kind::ErrorKind;
 pub use rate_limiter::{RateLimiter, RateLimiterConfig};
 pub use registry::{Resilience, global, init, init_for};
