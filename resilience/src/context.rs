@@ -39,7 +39,7 @@ pub(crate) struct Context {
 
 /// When everything below has to be over, in nanoseconds on a clock.
 #[derive(Debug, Clone)]
-struct Deadline {
+pub(crate) struct Deadline {
     at: u64,
     clock: Clock,
     /// The name of the instance whose time it is.
@@ -47,6 +47,10 @@ struct Deadline {
 }
 
 impl Deadline {
+    pub(crate) fn new(at: u64, clock: &Clock, owner: &Arc<str>) -> Self {
+        Self { at, clock: clock.clone(), owner: Arc::clone(owner) }
+    }
+
     /// The same time on another clock: what is left there is left here.
     fn on(&self, clock: &Clock) -> u64 {
         if self.clock.is_same(clock) {
@@ -99,11 +103,17 @@ impl Context {
         self
     }
 
+    /// The present context with this deadline, or the one that is there and earlier.
+    #[cold]
+    pub(crate) fn within(deadline: &Deadline) -> Self {
+        let Deadline { at, clock, owner } = deadline;
+        Self::present().unwrap_or_default().until(*at, clock, owner)
+    }
+
     /// Adds a deadline, which never is later than the one that is there.
     pub(crate) fn until(mut self, at: u64, clock: &Clock, owner: &Arc<str>) -> Self {
         if self.deadline.as_ref().is_none_or(|present| at < present.on(clock)) {
-            let (clock, owner) = (clock.clone(), Arc::clone(owner));
-            self.deadline = Some(Deadline { at, clock, owner });
+            self.deadline = Some(Deadline::new(at, clock, owner));
         }
         self
     }
