@@ -26,7 +26,7 @@ use crate::context::{Context, carry};
 /// assert_eq!(stored.parse(), Ok(key));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct IdempotencyKey(u128);
+pub struct IdempotencyKey([u8; 16]); // a `u128` would align whatever carries it
 
 impl IdempotencyKey {
     /// Makes a key that no other call has: a random UUID, version 4.
@@ -49,16 +49,25 @@ impl IdempotencyKey {
         Self::version_4((half(0) << 64) | half(1))
     }
 
+    fn of(bits: u128) -> Self {
+        Self(bits.to_be_bytes())
+    }
+
+    fn bits(self) -> u128 {
+        u128::from_be_bytes(self.0)
+    }
+
     /// Writes version and variant over six of the bits, as RFC 9562 wants it.
     fn version_4(bits: u128) -> Self {
         const FIXED: u128 = (0xf << 76) | (0b11 << 62);
-        Self((bits & !FIXED) | (0x4 << 76) | (0b10 << 62))
+        Self::of((bits & !FIXED) | (0x4 << 76) | (0b10 << 62))
     }
 }
 
 impl fmt::Display for IdempotencyKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let part = |from: u32, bits: u32| (self.0 >> from) & ((1 << bits) - 1);
+        let key = self.bits();
+        let part = |from: u32, bits: u32| (key >> from) & ((1 << bits) - 1);
         write!(f, "{:08x}", part(96, 32))?;
         for from in [80, 64, 48] {
             write!(f, "-{:04x}", part(from, 16))?;
@@ -93,7 +102,7 @@ impl FromStr for IdempotencyKey {
             let digits = u128::from_str_radix(group.ok_or(InvalidIdempotencyKey)?, 16);
             bits = (bits << (4 * length)) | digits.map_err(|_| InvalidIdempotencyKey)?;
         }
-        if groups.next().is_some() { Err(InvalidIdempotencyKey) } else { Ok(Self(bits)) }
+        if groups.next().is_some() { Err(InvalidIdempotencyKey) } else { Ok(Self::of(bits)) }
     }
 }
 
@@ -203,10 +212,10 @@ mod tests {
     #[test]
     fn every_bit_that_is_not_fixed_is_random() {
         let (zeros, ones) = (0..200)
-            .map(|_| IdempotencyKey::random().0)
+            .map(|_| IdempotencyKey::random().bits())
             .fold((0, u128::MAX), |(ever, always), bits| (ever | bits, always & bits));
-        assert_eq!(IdempotencyKey::version_4(0).0, ones, "only the fixed ones are always set");
-        assert_eq!(IdempotencyKey::version_4(u128::MAX).0, zeros, "and always unset");
+        assert_eq!(IdempotencyKey::version_4(0).bits(), ones, "only the fixed ones are always set");
+        assert_eq!(IdempotencyKey::version_4(u128::MAX).bits(), zeros, "and always unset");
     }
 
     #[test]
@@ -227,7 +236,7 @@ mod tests {
 
     #[test]
     fn the_text_is_that_of_the_bits_from_the_left() {
-        let key = IdempotencyKey(0x0011_2233_4455_4677_8899_aabb_ccdd_eeff);
+        let key = IdempotencyKey::of(0x0011_2233_4455_4677_8899_aabb_ccdd_eeff);
         assert_eq!(key.to_string(), "00112233-4455-4677-8899-aabbccddeeff");
         assert_eq!("00112233-4455-4677-8899-AABBCCDDEEFF".parse(), Ok(key));
     }
