@@ -57,7 +57,7 @@ impl Three {
     }
 
     fn breakers(&self) -> [resilience::CircuitBreaker; 3] {
-        let others = self.world.registry.circuit_breaker("otherPaymentCb");
+        let others = self.world.registry.circuit_breaker("otherProviderCb");
         [self.world.registry.circuit_breaker("paymentCb"), others.keyed("B"), others.keyed("C")]
     }
 }

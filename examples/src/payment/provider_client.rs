@@ -116,7 +116,7 @@ impl ProviderClient {
 
     // One declaration for all the others, and a breaker for each.
     #[retry(name = "payment")]
-    #[circuit_breaker(name = "otherPaymentCb", key = self.name, fallback = Self::what_is_known)]
+    #[circuit_breaker(name = "otherProviderCb", key = self.name, fallback = Self::what_is_known)]
     #[time_limiter(name = "paymentTl")]
     async fn charge_other(&self, charge: &Charge<'_>) -> Result<Verdict, ProviderError> {
         self.send(charge).await
