@@ -1,19 +1,19 @@
 //! Each service, put together from its parts.
 
-use std::{io, path::Path};
+use std::{io, path::Path, time::Duration};
 
-use axum::Router;
+use clap::Args;
 use resilience::{ConfigError, Resilience};
 
 use crate::{
     database::OpenError,
     inventory::{self, StockStore},
     management::ManagementError,
-    order::{self, InventoryClient, OrderService, OrderStore, PaymentClient},
-    payment::{self, PaymentService, PaymentStore, ProviderClient},
+    order::{self, InventoryClient, OrderService, OrderStore, PaymentClient, Settler},
+    payment::{self, PaymentService, PaymentStore, ProviderClient, Providers, Reconciler},
     peer::{BaseUrl, Peer},
-    pg::{self, Ledger},
-    web::{self, ListenError},
+    pg::{self, Ledger, WebhookPlan, Webhooks},
+    web::{self, App, ListenError, Secret, UnfitSecret},
 };
 
 /// Why a service does not start.
@@ -34,9 +34,62 @@ pub enum StartError {
     /// The management port cannot be opened.
     #[error(transparent)]
     Management(#[from] ManagementError),
+    /// The secret of the callbacks could be guessed.
+    #[error(transparent)]
+    Secret(#[from] UnfitSecret),
     /// A file cannot be written, or a task died.
     #[error(transparent)]
     Io(#[from] io::Error),
+}
+
+/// How payments whose outcome is unknown are settled.
+#[derive(Debug, Clone)]
+pub struct Settling {
+    /// What the provider's callbacks are signed with; without it none is believed, and asking is the
+    /// only way.
+    pub secret: Option<Secret>,
+    /// How long the pause is before it is asked again.
+    pub every: Duration,
+    /// When a payment that was requested and has no outcome was left by a process that died; longer
+    /// than a provider is waited for.
+    pub abandoned_after: Duration,
+}
+
+impl Default for Settling {
+    /// No secret, 60 s, and 10 s.
+    fn default() -> Self {
+        let (every, abandoned_after) = (Duration::from_mins(1), Duration::from_secs(10));
+        Self { secret: None, every, abandoned_after }
+    }
+}
+
+/// Where the payment providers are.
+#[derive(Debug, Clone, Args)]
+pub struct ProviderUrls {
+    // Not required as it has a default.
+    /// Base URL of the payment provider
+    #[arg(long, value_name = "URL", required = false, default_value = "http://127.0.0.1:8083")]
+    pub provider_url: BaseUrl,
+    /// Base URL of a second provider, asked when the first one cannot be
+    #[arg(long, value_name = "URL")]
+    pub second_provider_url: Option<BaseUrl>,
+    /// Base URL of a third provider, asked when neither of the others can be
+    #[arg(long, value_name = "URL")]
+    pub third_provider_url: Option<BaseUrl>,
+}
+
+impl ProviderUrls {
+    fn clients(&self) -> Result<Providers, reqwest::Error> {
+        let others = [("B", &self.second_provider_url), ("C", &self.third_provider_url)];
+        let others = others.into_iter().filter_map(|(name, url)| {
+            let peer = Peer::new(url.as_ref()?);
+            Some(peer.map(|peer| ProviderClient::other(name, peer)))
+        });
+        Ok(Providers {
+            first: ProviderClient::first("A", Peer::new(&self.provider_url)?),
+            others: others.collect::<Result<_, _>>()?,
+        })
+    }
 }
 
 /// Puts together the order service.
@@ -49,12 +102,15 @@ pub async fn order(
     database: &Path,
     inventory: &BaseUrl,
     payment: &BaseUrl,
-) -> Result<Router, StartError> {
+    settling: &Settling,
+) -> Result<App, StartError> {
     let store = OrderStore::open(database).await?;
     let inventory = InventoryClient::new(Peer::new(inventory)?);
     let payment = PaymentClient::new(Peer::new(payment)?);
     let service = OrderService::new(store, inventory, payment);
-    Ok(web::finish(order::routes(service), registry))
+    let sweeper = Settler::new(service.clone()).start(registry, settling.every);
+    let routes = web::finish(order::routes(service, settling.secret.clone()), registry);
+    Ok(App { routes, sweeper: Some(sweeper) })
 }
 
 /// Puts together the inventory service.
@@ -62,28 +118,43 @@ pub async fn order(
 /// # Errors
 ///
 /// If its database cannot be set up.
-pub async fn inventory(registry: &Resilience, database: &Path) -> Result<Router, StartError> {
+pub async fn inventory(registry: &Resilience, database: &Path) -> Result<App, StartError> {
     let store = StockStore::open(database).await?;
-    Ok(web::finish(inventory::routes(store), registry))
+    Ok(web::finish(inventory::routes(store), registry).into())
 }
 
 /// Puts together the payment service.
 ///
 /// # Errors
 ///
-/// If its database or its client cannot be set up.
+/// If its database or its clients cannot be set up.
 pub async fn payment(
     registry: &Resilience,
     database: &Path,
-    provider: &BaseUrl,
-) -> Result<Router, StartError> {
+    providers: &ProviderUrls,
+    settling: &Settling,
+) -> Result<App, StartError> {
     let store = PaymentStore::open(database).await?;
-    let provider = ProviderClient::new(Peer::new(provider)?);
-    let service = PaymentService::new(store, provider, registry.clone());
-    Ok(web::finish(payment::routes(service), registry))
+    let service = PaymentService::new(store, providers.clients()?, registry.clone());
+    let reconciler = Reconciler::new(service.clone(), settling.abandoned_after);
+    let sweeper = reconciler.start(registry, settling.every);
+    let routes = web::finish(payment::routes(service, settling.secret.clone()), registry);
+    Ok(App { routes, sweeper: Some(sweeper) })
 }
 
-/// Puts together the simulated payment provider.
-pub fn provider(registry: &Resilience) -> Router {
-    web::finish(pg::routes(Ledger::default()), registry)
+/// Puts together the simulated payment provider, which reports to `POST /payments/callback` below
+/// `callbacks` if it has a secret to sign with.
+///
+/// # Errors
+///
+/// If its client cannot be set up.
+pub fn provider(
+    registry: &Resilience,
+    callbacks: &BaseUrl,
+    secret: Option<Secret>,
+    plan: WebhookPlan,
+) -> Result<App, StartError> {
+    let peer = Peer::new(callbacks)?;
+    let webhooks = secret.map(|secret| Webhooks::new(peer, secret, registry.clone(), plan));
+    Ok(web::finish(pg::routes(Ledger::default(), webhooks), registry).into())
 }

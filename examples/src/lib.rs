@@ -17,5 +17,6 @@ pub mod peer;
 pub mod pg;
 pub mod process;
 pub mod settings;
+pub mod sweeper;
 pub mod system;
 pub mod web;

@@ -7,6 +7,8 @@ use reqwest::{Client, Method, StatusCode, Url};
 use resilience::{ErrorKind, retry};
 use serde::{Serialize, de::DeserializeOwned};
 
+use crate::web::SIGNATURE;
+
 /// The last resort against a peer that never answers, for calls without a time limiter.
 const NEVER: Duration = Duration::from_secs(30);
 
@@ -103,8 +105,10 @@ impl From<reqwest::Error> for TransportError {
 /// What a call sends; kept as bytes so that a second attempt sends exactly the same.
 #[derive(Debug)]
 struct Message<'a> {
+    method: Method,
     path: &'a str,
-    idempotency_key: Option<&'a str>,
+    /// Besides that of the body: name and value.
+    header: Option<(&'static str, &'a str)>,
     body: Bytes,
 }
 
@@ -136,7 +140,41 @@ impl Peer {
         body: &B,
     ) -> Result<Answer, TransportError> {
         let body = serde_json::to_vec(body).map_err(TransportError::Unwritable)?.into();
-        self.send(&Message { path, idempotency_key, body }).await
+        let header = idempotency_key.map(|key| ("idempotency-key", key));
+        self.send(&Message { method: Method::POST, path, header, body }).await
+    }
+
+    /// Posts JSON that is written already, with its signature, and reads the whole answer.
+    ///
+    /// # Errors
+    ///
+    /// As [`post`](Self::post).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`post`](Self::post).
+    pub async fn post_signed(
+        &self,
+        path: &str,
+        signature: &str,
+        body: Bytes,
+    ) -> Result<Answer, TransportError> {
+        let header = Some((SIGNATURE, signature));
+        self.send(&Message { method: Method::POST, path, header, body }).await
+    }
+
+    /// Asks for what is at `path` and reads the whole answer.
+    ///
+    /// # Errors
+    ///
+    /// As [`post`](Self::post).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future closes the connection.
+    pub async fn get(&self, path: &str) -> Result<Answer, TransportError> {
+        let (header, body) = (None, Bytes::new());
+        self.send(&Message { method: Method::GET, path, header, body }).await
     }
 
     // The fixed order puts a retry around the breaker. Here it belongs below the caller's breaker:
@@ -147,11 +185,11 @@ impl Peer {
         let url = format!("{}{}", self.base, message.path);
         let mut request = self
             .client
-            .request(Method::POST, url)
+            .request(message.method.clone(), url)
             .header("content-type", "application/json")
             .body(message.body.clone());
-        if let Some(key) = message.idempotency_key {
-            request = request.header("idempotency-key", key);
+        if let Some((name, value)) = message.header {
+            request = request.header(name, value);
         }
         let response = request.send().await?;
         Ok(Answer { status: response.status(), body: response.bytes().await? })

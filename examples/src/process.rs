@@ -7,13 +7,17 @@ use std::{
     time::Duration,
 };
 
-use axum::Router;
-use clap::{Args, Parser};
+use clap::{Args, Parser, builder::RangedU64ValueParser};
 use resilience::{Resilience, config::ConfigBuilder};
 use tempfile::TempDir;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::{assembly::StartError, management::manage, settings, web::Server};
+use crate::{
+    assembly::{Settling, StartError},
+    management::manage,
+    settings,
+    web::{App, Secret, Server},
+};
 
 /// How long requests under way may hold up the end of a process.
 const GRACE: Duration = Duration::from_secs(10);
@@ -31,6 +35,31 @@ pub struct Common {
     /// File that declares the protections; the built-in ones if left out
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
+}
+
+/// The arguments of the services that settle what is unknown.
+#[derive(Debug, Clone, Args)]
+pub struct Settle {
+    /// Seconds from one look at payments whose outcome is unknown to the next, give or take a fifth
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = seconds())]
+    settle_every: u64,
+}
+
+impl Settle {
+    /// What the arguments and the environment say.
+    ///
+    /// # Errors
+    ///
+    /// If the secret of the environment is too short.
+    pub fn settling(&self) -> Result<Settling, StartError> {
+        let (secret, every) = (Secret::from_env()?, Duration::from_secs(self.settle_every));
+        Ok(Settling { secret, every, ..Settling::default() })
+    }
+}
+
+/// A number of seconds on a command line: from one to those of a day.
+pub fn seconds() -> RangedU64ValueParser {
+    RangedU64ValueParser::new().range(1..=86_400)
 }
 
 /// The argument of the services that have a database.
@@ -83,7 +112,7 @@ impl Common {
     pub async fn serve(
         &self,
         name: &str,
-        app: impl AsyncFnOnce(&Resilience) -> Result<Router, StartError>,
+        app: impl AsyncFnOnce(&Resilience) -> Result<App, StartError>,
     ) -> Result<(), StartError> {
         let ansi = std::io::stderr().is_terminal();
         tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(ansi).init();

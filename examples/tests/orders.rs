@@ -2,7 +2,11 @@
 
 mod support;
 
-use examples::{assembly, faults::FaultPlan, web::Server};
+use examples::{
+    assembly::{self, Settling},
+    faults::FaultPlan,
+    web::Server,
+};
 use resilience::circuit_breaker::State;
 use serde_json::json;
 use support::{Answer, World, book, until};
@@ -109,7 +113,9 @@ async fn an_order_that_the_inventory_never_saw_leaves_nothing_behind() {
     let directory = tempfile::tempdir().unwrap();
     let (nobody, database) = (support::refusing_url(), directory.path().join("order.db"));
     let payment = world.system.payment.base_url();
-    let app = assembly::order(&world.registry, &database, &nobody, &payment).await.unwrap();
+    let app = assembly::order(&world.registry, &database, &nobody, &payment, &Settling::default())
+        .await
+        .unwrap();
     let order = Server::start(0, app).await.unwrap();
 
     let refused = world.post(format!("{}/orders", order.url()), &book(1)).await;
@@ -202,7 +208,10 @@ async fn a_payment_service_that_is_down_leaves_orders_pending() {
     let nobody = support::refusing_url();
     let (database, inventory) =
         (directory.path().join("order.db"), world.system.inventory.base_url());
-    let app = assembly::order(&world.registry, &database, &inventory, &nobody).await.unwrap();
+    let app =
+        assembly::order(&world.registry, &database, &inventory, &nobody, &Settling::default())
+            .await
+            .unwrap();
     let order = Server::start(0, app).await.unwrap();
 
     let placed = world.post(format!("{}/orders", order.url()), &book(1)).await;

@@ -2,7 +2,11 @@
 
 mod support;
 
-use examples::faults::FaultPlan;
+use examples::{
+    faults::FaultPlan,
+    payment::{PaymentRequest, PaymentService, PaymentStore, ProviderClient, Providers, SettledBy},
+    peer::Peer,
+};
 use serde_json::json;
 use support::{World, book, until};
 
@@ -34,7 +38,8 @@ async fn every_timeout_counts_and_an_open_breaker_leaves_the_provider_alone() {
 
     let placed = world.order(&book(6)).await;
     assert_eq!((placed.status, &placed.body["payment_status"]), (200, &json!("PENDING")));
-    assert_eq!(world.payment_of(&placed).await.body["status"], "TIMEOUT");
+    let payment = world.payment_of(&placed).await.body;
+    assert_eq!((&payment["status"], &payment["provider"]), (&json!("REQUESTED"), &json!(null)));
     assert_eq!(breaker.metrics().not_permitted_calls, 1);
     assert_eq!(world.ledger().await.len(), 5, "the provider was not asked again");
 }
@@ -56,8 +61,8 @@ async fn an_answer_that_breaks_off_is_unknown_although_the_provider_charged() {
     assert_eq!((placed.status, &placed.body["payment_status"]), (200, &json!("PENDING")));
     assert_eq!(world.payment_of(&placed).await.body["status"], "TIMEOUT");
     let ledger = world.ledger().await;
-    assert_eq!(ledger.len(), 1);
-    assert_eq!(ledger[0]["requests"], 1, "an answer that broke off is not asked for again");
+    assert_eq!(ledger.len(), 1, "however often it was asked for, there is one charge");
+    assert_eq!(ledger[0]["requests"], 2, "asked for again at once, under the same key");
 }
 
 #[tokio::test]
@@ -75,6 +80,40 @@ async fn no_transaction_is_open_while_the_provider_is_called() {
     assert_eq!(placed.body["payment_status"], "APPROVED");
     let status = support::database::committed_payment_status(&database).await;
     assert_eq!(status.as_deref(), Some("APPROVED"));
+}
+
+#[tokio::test]
+async fn payments_that_wait_for_the_provider_hold_no_connection_to_the_database() {
+    const PAYMENTS: usize = 20; // there are four connections
+    let world = World::start(&[("timelimiter.instances.paymentTl.timeout_duration", "20s")]).await;
+    world.provider_faults(FaultPlan { delay_ms: 2_000, ..FaultPlan::default() }).await;
+    let directory = tempfile::tempdir().unwrap();
+    let store = PaymentStore::open(&directory.path().join("payment.db")).await.unwrap();
+    let provider =
+        ProviderClient::first("A", Peer::new(&world.system.provider.base_url()).unwrap());
+    let providers = Providers { first: provider, others: Vec::new() };
+    let service = PaymentService::new(store.clone(), providers, world.registry.clone());
+
+    let payments: Vec<_> = (0..PAYMENTS)
+        .map(|number| {
+            let service = service.clone();
+            let request = PaymentRequest { order_id: "o".to_owned(), amount: 100 };
+            tokio::spawn(async move { service.pay(&format!("k{number}"), request).await })
+        })
+        .collect();
+    until("all of them wait", async || world.ledger().await.len() == PAYMENTS).await;
+    let looked = std::time::Instant::now();
+    for _ in 0..50 {
+        let (there, free) = store.connections();
+        assert_eq!(usize::try_from(there).unwrap(), free, "every connection is free");
+        support::database::assert_writable(&directory.path().join("payment.db")).await;
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    assert!(looked.elapsed() >= std::time::Duration::from_secs(1));
+    assert!(payments.iter().all(|payment| !payment.is_finished()), "they waited all the time");
+    for payment in payments {
+        assert_eq!(payment.await.unwrap().unwrap().settled_by, Some(SettledBy::Answer));
+    }
 }
 
 #[tokio::test]

@@ -116,6 +116,61 @@ async fn an_order_goes_through_four_processes_which_end_when_told_to() {
 }
 
 #[tokio::test]
+async fn a_payment_service_that_is_killed_while_it_asks_settles_the_payment_once_it_is_back() {
+    let provider = Service::start("pg", &[]);
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("payment.db");
+    let arguments = ["--provider-url", &provider.url, "--database", database.to_str().unwrap()];
+    let payment = Service::start("payment", &arguments);
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let faults = async |body: &'static str| {
+        let faults = client.put(format!("{}/faults", provider.url)).body(body);
+        assert_eq!(faults.send().await.unwrap().status(), 200);
+    };
+    let ledger = async || {
+        let ledger = client.get(format!("{}/ledger", provider.url)).send().await.unwrap();
+        ledger.json::<Value>().await.unwrap()["charges"].clone()
+    };
+
+    faults(r#"{"delay_ms":60000}"#).await;
+    let request = client
+        .post(format!("{}/payments", payment.url))
+        .header("idempotency-key", "k")
+        .body(r#"{"order_id":"o","amount":100}"#);
+    let request = tokio::spawn(request.send());
+    until("the provider is asked", async || ledger().await[0]["verdict"] == "APPROVED").await;
+    drop(payment); // by SIGKILL
+    assert!(request.await.unwrap().is_err());
+    faults("{}").await;
+
+    let again = ["--settle-every", "1", "--abandoned-after", "1"];
+    let payment = Service::start("payment", &[&arguments[..], &again].concat());
+    let found = async || {
+        let payment = client.get(format!("{}/payments/k", payment.url)).send().await.unwrap();
+        payment.json::<Value>().await.unwrap()
+    };
+    until("the payment is settled", async || found().await["status"] == "APPROVED").await;
+    assert_eq!(found().await["settled_by"], "RECONCILER");
+    let charges = ledger().await;
+    assert_eq!((charges.as_array().map(Vec::len), &charges[0]["requests"]), (Some(1), &1.into()));
+    assert_eq!(payment.terminate(), Some(0));
+}
+
+#[tokio::test]
+async fn a_secret_that_is_too_short_stops_the_start_and_is_not_shown() {
+    for service in ["order", "payment", "pg"] {
+        let output = Command::new(binary(service))
+            .args(["--port", "0"])
+            .env("CALLBACK_SECRET", "geheim")
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(1), "{service}");
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(message.contains("CALLBACK_SECRET") && !message.contains("geheim"), "{message}");
+    }
+}
+
+#[tokio::test]
 async fn a_hangup_reads_the_configuration_anew_and_a_wrong_one_changes_nothing() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("resilience.yaml");
@@ -247,7 +302,7 @@ async fn a_second_signal_ends_a_process_at_once() {
     let charge = client
         .post(format!("{}/charges", provider.url))
         .header("idempotency-key", "k")
-        .body(r#"{"amount":1}"#);
+        .body(r#"{"reference":"r","amount":1}"#);
     let charge = tokio::spawn(charge.send());
     until("the charge is under way", async || {
         let ledger = client.get(format!("{}/ledger", provider.url)).send().await.unwrap();
@@ -284,9 +339,10 @@ fn the_demos_help_tells_the_scenes_and_how_long_they_take() {
     for part in [
         "  1  all is well",
         "  2  the payment provider takes 5 s",
+        "  3  it recovers",
         "  4  the inventory hangs",
         "  5  a rush of orders",
-        "about 12 s",
+        "about 20 s",
         "With --serve, orders go on afterwards",
         "ACTUATOR_TOKEN",
     ] {
@@ -342,5 +398,5 @@ fn a_scene_that_does_not_exist_is_refused_with_those_that_do() {
     let output = Command::new(env!("CARGO_BIN_EXE_demo")).args(["--scene", "99"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let message = String::from_utf8_lossy(&output.stderr);
-    assert!(message.contains("the scenes are 1, 2, 4, 5"), "{message}");
+    assert!(message.contains("the scenes are 1, 2, 3, 4, 5"), "{message}");
 }

@@ -3,7 +3,7 @@ use std::collections::HashSet;
 use resilience_settings::{Pattern, same_name};
 
 use crate::{
-    Problem,
+    Loaded, Problem,
     complaints::Complaints,
     hint::Hints,
     property::shorten,
@@ -55,6 +55,15 @@ fn refuse(
     let path = format!("{}.base_config", path_of(pattern, group, &entry.name));
     let problem = Problem::new(message).path(path).value(shorten(&base.name));
     report.problem_at(&base.spot, problem);
+}
+
+impl Loaded {
+    /// What to say of a base that is none of the pattern's configs; `None` when it is one.
+    pub fn unknown_base(&self, pattern: Pattern, base: &str) -> Option<String> {
+        let none = Entries::default();
+        let configs = self.tree().section(pattern).map_or(&none, |section| &section.configs);
+        (!is_known(configs, base)).then(|| unknown_base(base, configs, &Hints::default()))
+    }
 }
 
 pub(crate) fn is_default(name: &str) -> bool {

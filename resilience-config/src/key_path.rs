@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 /// The keys that lead to a value, split at their dots.
 ///
@@ -81,6 +81,7 @@ fn split(written: &str) -> Vec<String> {
     let mut rest = written;
     // After a bracketed name its dot is a separator only: `[a.b].c` has two segments.
     let mut after_bracket = false;
+    let closing = closing_brackets(written);
     while let Some(c) = rest.chars().next() {
         let tail = &rest[c.len_utf8()..];
         if c == '.' {
@@ -91,8 +92,10 @@ fn split(written: &str) -> Vec<String> {
             rest = tail;
             continue;
         }
+        let start = written.len() - tail.len();
+        let inner = closing.get(&start).map(|end| &written[start..*end]);
         if c == '['
-            && let Some((inner, tail)) = tail.split_once(']')
+            && let Some(inner) = inner
             && !inner.bytes().all(|b| b.is_ascii_digit())
         {
             if !current.is_empty() {
@@ -100,7 +103,7 @@ fn split(written: &str) -> Vec<String> {
             }
             segments.push(inner.to_owned());
             after_bracket = true;
-            rest = tail;
+            rest = &tail[inner.len() + 1..];
             continue;
         }
         after_bracket = false;
@@ -111,6 +114,21 @@ fn split(written: &str) -> Vec<String> {
         segments.push(current);
     }
     segments
+}
+
+/// Where each bracket that is opened is closed: from the place after the one to that of the other. All
+/// are found in one go, as a key may hold nothing but brackets.
+fn closing_brackets(written: &str) -> HashMap<usize, usize> {
+    let mut open = Vec::new();
+    let mut closing = HashMap::new();
+    for (at, byte) in written.bytes().enumerate() {
+        match byte {
+            b'[' => open.push(at + 1),
+            b']' => closing.extend(open.pop().map(|start| (start, at))),
+            _ => {}
+        }
+    }
+    closing
 }
 
 /// Takes the index off a key: `errors[2]` is `errors` and 2.
@@ -141,6 +159,7 @@ mod tests {
         assert_eq!(split("instances[my.name].max"), ["instances", "my.name", "max"]);
         assert_eq!(split("[my.name]"), ["my.name"]);
         assert_eq!(split("[open"), ["[open"]);
+        assert_eq!(split("instances[a[0].b].max[1]"), ["instances", "a[0].b", "max[1]"]);
     }
 
     #[test]

@@ -2,14 +2,15 @@ use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use resilience_settings::Pattern;
 use syn::{
-    Attribute, ItemFn, Signature, Token, Visibility,
+    Attribute, ItemFn, Path, Signature, Token, Visibility,
     parse::{ParseStream, Parser},
 };
 
 use crate::{
     expand,
     model::{Function, Layer, Stack},
-    parse::{Written, hides_ours, is_marker, pattern_of},
+    names,
+    parse::{Written, default_crate, hides_ours, is_marker, outer_attributes, pattern_of},
     problems::Problems,
 };
 
@@ -44,7 +45,8 @@ pub(crate) fn attribute(pattern: Pattern, args: TokenStream, tokens: &TokenStrea
     });
     let layers: Vec<Layer> =
         written.into_iter().map(|written| Layer::check(written, &mut problems)).collect();
-    let stack = Stack::check(layers, siblings, &item.sig, &mut problems);
+    let mut stack = Stack::check(layers, siblings, &item.sig, &mut problems);
+    stack.files = names::check(&stack, &item.sig.ident, &mut problems);
     let function = Function::check(item.clone(), &stack, &mut problems);
     match (function, problems.into_error()) {
         (Some(function), None) => expand::function(function, &stack),
@@ -70,7 +72,7 @@ fn behind_cfg_attr(first: &Written, mut item: ItemFn) -> TokenStream {
         Written { pattern: first.pattern, span: first.span, args: first.args.clone() },
         &mut Problems::default(),
     );
-    let krate = layer.krate.unwrap_or_else(crate::parse::default_crate);
+    let krate = layer.krate.unwrap_or_else(default_crate);
     let name = syn::Ident::new(first.pattern.attribute(), first.span);
     let args = &first.args;
     let (mut attrs, rest): (Vec<Attribute>, Vec<Attribute>) =
@@ -83,9 +85,10 @@ fn behind_cfg_attr(first: &Written, mut item: ItemFn) -> TokenStream {
 
 fn composed_already(pattern: Pattern, item: &ItemFn) -> TokenStream {
     let attribute = pattern.attribute();
+    let krate = default_crate().segments[0].ident.clone();
     let message = format!(
         "`{attribute}` stands here under another name, so the attributes above could not compose \
-         with it: write it as `#[{attribute}]` or `#[resilience::{attribute}]`"
+         with it: write it as `#[{attribute}]` or `#[{krate}::{attribute}]`"
     );
     let error = syn::Error::new(Span::call_site(), message).to_compile_error();
     quote!(#item #error)
@@ -97,7 +100,7 @@ fn not_a_function(pattern: Pattern, tokens: &TokenStream, syntax: &syn::Error) -
     let attribute = pattern.attribute();
     if let Ok(mut declared) = Declared::parse.parse2(tokens.clone()) {
         // The siblings would say the same once more.
-        declared.attrs.retain(|attribute| pattern_of(&attribute.meta).is_none());
+        declared.attrs.retain(|attribute| !is_ours(attribute));
         let message = format!(
             "`#[{attribute}]` needs a function with a body: put it on the method in the `impl`, or \
              on an `async fn` that calls this one"
@@ -106,33 +109,36 @@ fn not_a_function(pattern: Pattern, tokens: &TokenStream, syntax: &syn::Error) -
         let Declared { attrs, vis, signature } = declared;
         return quote!(#(#attrs)* #vis #signature; #error);
     }
+    // The siblings would say the same once more.
+    let (attrs, rest) = outer_attributes(tokens.clone());
+    let (siblings, attrs): (Vec<_>, Vec<_>) = attrs.into_iter().partition(is_ours);
     let Ok(item) = syn::parse2::<syn::Item>(tokens.clone()) else {
-        return unreadable(tokens, syntax);
+        let error = syntax.to_compile_error();
+        return quote!(#(#attrs)* #rest #error);
     };
-    let protected = match item {
+    let has_methods = matches!(
+        item,
         syn::Item::Impl(_)
-        | syn::Item::Trait(_)
-        | syn::Item::Struct(_)
-        | syn::Item::Enum(_)
-        | syn::Item::Union(_) => "method",
-        _ => "function",
-    };
+            | syn::Item::Trait(_)
+            | syn::Item::Struct(_)
+            | syn::Item::Enum(_)
+            | syn::Item::Union(_)
+    );
+    let protected = if has_methods { "method" } else { "function" };
     let message =
         format!("`#[{attribute}]` stands on functions only: put it on the {protected} to protect");
     let error = syn::Error::new(Span::call_site(), message).to_compile_error();
-    quote!(#tokens #error)
+    // Anything else may stand where there is no place for these.
+    let uses = has_methods.then(|| expand::uses(&paths(&siblings)));
+    quote!(#(#attrs)* #rest #uses #error)
 }
 
-/// Leaves what cannot be read to the compiler, without the siblings: they would say the same.
-fn unreadable(tokens: &TokenStream, syntax: &syn::Error) -> TokenStream {
-    let parser = |input: ParseStream<'_>| {
-        Ok((input.call(Attribute::parse_outer)?, input.parse::<TokenStream>()?))
-    };
-    let (mut attrs, rest) =
-        parser.parse2(tokens.clone()).unwrap_or_else(|_| (Vec::new(), tokens.clone()));
-    attrs.retain(|attribute| pattern_of(&attribute.meta).is_none());
-    let error = syntax.to_compile_error();
-    quote!(#(#attrs)* #rest #error)
+fn is_ours(attribute: &Attribute) -> bool {
+    pattern_of(&attribute.meta).is_some()
+}
+
+fn paths(attributes: &[Attribute]) -> Vec<Path> {
+    attributes.iter().map(|attribute| attribute.path().clone()).collect()
 }
 
 /// A function without a body: a trait's method, or one of an `extern` block.
@@ -230,6 +236,14 @@ mod tests {
             expanded(Pattern::Retry, "", "#[time_limiter] #[inline] async fn pay() { x. }");
         assert_eq!(expanded.matches("compile_error").count(), 1);
         assert!(!expanded.contains("time_limiter") && expanded.contains("inline"), "{expanded}");
+    }
+
+    #[test]
+    fn what_is_no_function_is_reported_once_however_many_attributes_there_are() {
+        let expanded =
+            expanded(Pattern::Retry, "", "#[time_limiter] #[derive(Debug)] struct Payment;");
+        assert_eq!(expanded.matches("compile_error").count(), 1);
+        assert!(expanded.contains("#[derive(Debug)]structPayment;"), "{expanded}");
     }
 
     #[test]

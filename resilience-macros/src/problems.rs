@@ -26,6 +26,12 @@ impl Problems {
         }
     }
 
+    /// Whether nothing is wrong so far.
+    #[cfg(feature = "checked-names")]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// The value of a step that may fail.
     pub(crate) fn take<T>(&mut self, result: syn::Result<T>) -> Option<T> {
         result.map_err(|error| self.push(error)).ok()

@@ -1,4 +1,4 @@
-//! What travels with a call into the calls that it makes: at present its deadline.
+//! What travels with a call into the calls that it makes: its deadline and its idempotency key.
 //!
 //! Everything in the [`Context`] is opt-in at an attribute or in code; a program that asks for none of
 //! it pays one relaxed load per call.
@@ -17,6 +17,7 @@ use std::{
 };
 
 use crate::{
+    IdempotencyKey,
     clock::{Clock, saturating_nanos},
     error::TimedOut,
 };
@@ -33,11 +34,12 @@ static EVER: AtomicBool = AtomicBool::new(false);
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Context {
     deadline: Option<Deadline>,
+    idempotency_key: Option<IdempotencyKey>,
 }
 
 /// When everything below has to be over, in nanoseconds on a clock.
 #[derive(Debug, Clone)]
-struct Deadline {
+pub(crate) struct Deadline {
     at: u64,
     clock: Clock,
     /// The name of the instance whose time it is.
@@ -45,6 +47,10 @@ struct Deadline {
 }
 
 impl Deadline {
+    pub(crate) fn new(at: u64, clock: &Clock, owner: &Arc<str>) -> Self {
+        Self { at, clock: clock.clone(), owner: Arc::clone(owner) }
+    }
+
     /// The same time on another clock: what is left there is left here.
     fn on(&self, clock: &Clock) -> u64 {
         if self.clock.is_same(clock) {
@@ -80,11 +86,34 @@ impl Context {
         Some(Due { at, had: at.saturating_sub(clock.now()), owner })
     }
 
+    /// The key of the logical call that the present code is part of.
+    pub(crate) fn present_key() -> Option<IdempotencyKey> {
+        Self::read(|context| context.idempotency_key)?
+    }
+
+    /// What a logical call that begins here tells the calls that it makes: a new key.
+    #[cold]
+    pub(crate) fn of_new_call() -> Self {
+        Self::present().unwrap_or_default().keyed(IdempotencyKey::random())
+    }
+
+    /// Names the logical call, in place of the name that is there.
+    pub(crate) fn keyed(mut self, key: IdempotencyKey) -> Self {
+        self.idempotency_key = Some(key);
+        self
+    }
+
+    /// The present context with this deadline, or the one that is there and earlier.
+    #[cold]
+    pub(crate) fn within(deadline: &Deadline) -> Self {
+        let Deadline { at, clock, owner } = deadline;
+        Self::present().unwrap_or_default().until(*at, clock, owner)
+    }
+
     /// Adds a deadline, which never is later than the one that is there.
     pub(crate) fn until(mut self, at: u64, clock: &Clock, owner: &Arc<str>) -> Self {
         if self.deadline.as_ref().is_none_or(|present| at < present.on(clock)) {
-            let (clock, owner) = (clock.clone(), Arc::clone(owner));
-            self.deadline = Some(Deadline { at, clock, owner });
+            self.deadline = Some(Deadline::new(at, clock, owner));
         }
         self
     }

@@ -32,6 +32,7 @@ mod harmless;
 pub mod health;
 #[cfg(any(feature = "axum", feature = "tower"))]
 mod http_response;
+mod idempotency_key;
 #[cfg(feature = "axum")]
 mod into_response;
 pub mod keyed;
@@ -68,6 +69,9 @@ pub use context::{deadline, with_deadline};
 pub use error::{
     BulkheadFull, CallError, CallNotPermitted, Error, MaxRetriesExceeded, RequestNotPermitted,
     TimedOut,
+};
+pub use idempotency_key::{
+    IdempotencyKey, InvalidIdempotencyKey, idempotency_key, with_idempotency_key,
 };
 pub use kind::ErrorKind;
 pub use rate_limiter::{RateLimiter, RateLimiterConfig};

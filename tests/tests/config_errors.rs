@@ -351,8 +351,8 @@ fn placeholders_without_a_value_or_in_a_circle_are_refused() {
     check(&[
         (
             "retry.instances.a.max_attempts: ${NONE}",
-            "<text>:1: retry.instances.a.max_attempts = ${NONE}: the placeholder ${NONE} is set \
-             neither in the environment nor in the file and has no default",
+            "<text>:1: retry.instances.a.max_attempts = ${NONE}: the placeholder ${NONE} is not \
+             set in the file and has no default; the environment is not read",
         ),
         (
             "resilience.retry.instances.a.max_attempts: ${x}\nx: ${y}\ny: ${x}",

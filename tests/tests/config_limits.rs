@@ -191,6 +191,7 @@ fn what_a_placeholder_costs_counts_for_every_use_of_it() {
 #[test]
 fn large_texts_of_every_format_are_read_in_time() {
     let named = |i| format!("retry.instances.i{i}.max_attempts = 3");
+    let placeholder = |name: String| format!("retry.instances.a.max_attempts=${{{name}}}");
     let members = lines(4900, |i| format!("\"i{i}\": {{\"max_attempts\": 3}},"));
     let json = format!("{{\"retry\": {{\"instances\": {{{members}\"last\": {{}}}}}}}}");
     load_in_time(&[
@@ -202,5 +203,11 @@ fn large_texts_of_every_format_are_read_in_time() {
         ("a scalar", "x".repeat(1_000_000), Format::Yaml),
         ("documents", "---\nspring.profiles: a\n".repeat(9000), Format::Yaml),
         ("brackets", "[".repeat(1_000_000), Format::Properties),
+        ("brackets as a placeholder", placeholder("[".repeat(500_000)), Format::Properties),
+        (
+            "brackets in brackets as a placeholder",
+            placeholder("[".repeat(250_000) + &"]".repeat(250_000)),
+            Format::Properties,
+        ),
     ]);
 }

@@ -6,10 +6,10 @@ use clap::Parser;
 use examples::{
     assembly::{self, StartError},
     peer::BaseUrl,
-    process::{self, Common, Database},
+    process::{self, Common, Database, Settle},
 };
 
-/// The order service: POST /orders, GET /orders/{id}, GET /products
+/// The order service: POST /orders, GET /orders/{id}, POST /orders/{id}/payment, GET /products
 #[derive(Debug, Parser)]
 #[command(version, mut_arg("port", |port| port.default_value("8080")))]
 struct Arguments {
@@ -19,6 +19,8 @@ struct Arguments {
     /// Base URL of the payment service
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8082")]
     payment_url: BaseUrl,
+    #[command(flatten)]
+    settle: Settle,
     #[command(flatten)]
     database: Database,
     #[command(flatten)]
@@ -32,9 +34,10 @@ async fn main() -> ExitCode {
 
 async fn run(arguments: Arguments) -> Result<(), StartError> {
     let database = arguments.database.file()?;
+    let settling = arguments.settle.settling()?;
     let app = async |registry: &_| {
-        assembly::order(registry, database.path(), &arguments.inventory_url, &arguments.payment_url)
-            .await
+        let (inventory, payment) = (&arguments.inventory_url, &arguments.payment_url);
+        assembly::order(registry, database.path(), inventory, payment, &settling).await
     };
     arguments.common.serve("order", app).await
 }

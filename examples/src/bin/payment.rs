@@ -1,21 +1,24 @@
 //! The payment service as a process of its own.
 
-use std::process::ExitCode;
+use std::{process::ExitCode, time::Duration};
 
 use clap::Parser;
 use examples::{
-    assembly::{self, StartError},
-    peer::BaseUrl,
-    process::{self, Common, Database},
+    assembly::{self, ProviderUrls, Settling, StartError},
+    process::{self, Common, Database, Settle},
 };
 
 /// The payment service: POST /payments, GET /payments/{key}
 #[derive(Debug, Parser)]
 #[command(version, mut_arg("port", |port| port.default_value("8082")))]
 struct Arguments {
-    /// Base URL of the payment provider
-    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8083")]
-    provider_url: BaseUrl,
+    #[command(flatten)]
+    providers: ProviderUrls,
+    #[command(flatten)]
+    settle: Settle,
+    /// Seconds after which a payment without any outcome was left by a process that died
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = process::seconds())]
+    abandoned_after: u64,
     #[command(flatten)]
     database: Database,
     #[command(flatten)]
@@ -29,8 +32,10 @@ async fn main() -> ExitCode {
 
 async fn run(arguments: Arguments) -> Result<(), StartError> {
     let database = arguments.database.file()?;
+    let abandoned_after = Duration::from_secs(arguments.abandoned_after);
+    let settling = Settling { abandoned_after, ..arguments.settle.settling()? };
     let app = async |registry: &_| {
-        assembly::payment(registry, database.path(), &arguments.provider_url).await
+        assembly::payment(registry, database.path(), &arguments.providers, &settling).await
     };
     arguments.common.serve("payment", app).await
 }

@@ -5,13 +5,19 @@ use std::process::ExitCode;
 use clap::Parser;
 use examples::{
     assembly::{self, StartError},
+    peer::BaseUrl,
+    pg::WebhookPlan,
     process::{self, Common},
+    web::Secret,
 };
 
 /// The simulated payment provider: POST /charges, GET /ledger, PUT /faults
 #[derive(Debug, Parser)]
 #[command(version, mut_arg("port", |port| port.default_value("8083")))]
 struct Arguments {
+    /// Base URL of the service that is told of decisions, if there is a secret to sign with
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8080")]
+    callback_url: BaseUrl,
     #[command(flatten)]
     common: Common,
 }
@@ -22,6 +28,8 @@ async fn main() -> ExitCode {
 }
 
 async fn run(arguments: Arguments) -> Result<(), StartError> {
-    let app = async |registry: &_| Ok(assembly::provider(registry));
+    let (secret, plan) = (Secret::from_env()?, WebhookPlan { delay_ms: Some(1_000) });
+    let app =
+        async |registry: &_| assembly::provider(registry, &arguments.callback_url, secret, plan);
     arguments.common.serve("pg", app).await
 }

@@ -55,7 +55,7 @@ fn guide() -> String {
     let line = |scene: &Scene| format!("\n  {}  {}", scene.number, scene.title);
     let scenes: String = SCENES.iter().map(line).collect();
     format!(
-        "Scenes, 2 to 4 s each, about 12 s all of them:{scenes}
+        "Scenes, 2 to 8 s each, about 20 s all of them:{scenes}
 
 With --serve, orders go on afterwards, and every 20 s another trouble comes for 8 s: the page shows
 breakers open, half-open and closed again, timeouts, and permits and slots that run out.

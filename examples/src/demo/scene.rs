@@ -25,6 +25,11 @@ pub(super) const SCENES: &[Scene] = &[
         run: |stage, report| Box::pin(scenes::slow_provider::run(stage, report)),
     },
     Scene {
+        number: 3,
+        title: "it recovers",
+        run: |stage, report| Box::pin(scenes::recovery::run(stage, report)),
+    },
+    Scene {
         number: 4,
         title: "the inventory hangs",
         run: |stage, report| Box::pin(scenes::hung_inventory::run(stage, report)),

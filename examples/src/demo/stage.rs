@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use resilience::{Bulkhead, CircuitBreaker, RateLimiter, Resilience};
+use resilience::{Bulkhead, CircuitBreaker, IdempotencyKey, RateLimiter, Resilience};
 use serde_json::json;
 
 use super::{
@@ -8,7 +8,7 @@ use super::{
     report::SceneReport,
     traffic::{Traffic, answer},
 };
-use crate::{faults::FaultPlan, system::System};
+use crate::{assembly::Settling, faults::FaultPlan, system::System, web::Secret};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 const GLANCE: Duration = Duration::from_millis(2);
@@ -23,12 +23,17 @@ pub(super) struct Stage {
 
 impl Stage {
     pub(super) async fn set(registry: Resilience) -> Result<Self, DemoError> {
-        let system = System::start(&registry).await?;
+        let system = System::start(&registry, &settling()).await?;
         Ok(Self { system, traffic: Traffic::new()?, registry })
     }
 
     pub(super) fn breaker(&self, name: &str) -> CircuitBreaker {
         self.registry.circuit_breaker(name)
+    }
+
+    /// The breaker of questions to the provider.
+    pub(super) fn queries(&self) -> CircuitBreaker {
+        self.breaker("pgQueryCb").keyed("A")
     }
 
     pub(super) fn entrance(&self) -> RateLimiter {
@@ -44,9 +49,10 @@ impl Stage {
     pub(super) async fn reset(&self) -> Result<(), DemoError> {
         self.provider_faults(FaultPlan::default()).await?;
         self.inventory_faults(FaultPlan::default()).await?;
-        for name in ["paymentCb", "paymentServiceCb", "inventoryCb"] {
+        for name in ["paymentCb", "paymentServiceCb", "inventoryCb", "paymentQueryCb"] {
             self.breaker(name).reset();
         }
+        self.queries().reset();
         self.entrance_is_free().await
     }
 
@@ -69,6 +75,19 @@ impl Stage {
         Ok(self.system.stop().await?)
     }
 
+    /// Lets the provider report its decisions so much later, or never.
+    pub(super) async fn webhooks(&self, delay_ms: Option<u64>) -> Result<(), DemoError> {
+        let url = format!("{}/webhooks", self.system.provider.url());
+        answer(self.traffic.put(url, &json!({ "delay_ms": delay_ms }))).await?;
+        Ok(())
+    }
+
+    /// Lets the provider report all its decisions once more.
+    pub(super) async fn report_again(&self) -> Result<(), DemoError> {
+        answer(self.traffic.post(format!("{}/webhooks", self.system.provider.url()))).await?;
+        Ok(())
+    }
+
     async fn faults(&self, base: &str, plan: FaultPlan) -> Result<(), DemoError> {
         answer(self.traffic.put(format!("{base}/faults"), &json!(plan))).await?;
         Ok(())
@@ -76,7 +95,11 @@ impl Stage {
 
     /// Takes note of what the library says about a breaker.
     pub(super) fn breaker_metrics(&self, report: &mut SceneReport, name: &str) {
-        let breaker = self.breaker(name);
+        Self::metrics_of(report, name, &self.breaker(name));
+    }
+
+    /// The same for a breaker that is not named by its name alone.
+    pub(super) fn metrics_of(report: &mut SceneReport, name: &str, breaker: &CircuitBreaker) {
         let metrics = breaker.metrics();
         report.metric(&format!("{name}.state"), breaker.state().to_string());
         report.metric(&format!("{name}.failure_rate"), metrics.failure_rate);
@@ -84,6 +107,13 @@ impl Stage {
         report.metric(&format!("{name}.failed_calls"), metrics.failed_calls);
         report.metric(&format!("{name}.not_permitted_calls"), metrics.not_permitted_calls);
     }
+}
+
+/// As everywhere, only sooner: nobody watches for a minute.
+fn settling() -> Settling {
+    // Random, and known to nobody: all who need it are in this process.
+    let secret = Secret::new(IdempotencyKey::random().to_string()).ok();
+    Settling { secret, every: Duration::from_millis(500), ..Settling::default() }
 }
 
 /// Looks again and again until something is so.

@@ -59,6 +59,10 @@ impl Traffic {
         self.client.get(url)
     }
 
+    pub(super) fn post(&self, url: String) -> RequestBuilder {
+        self.client.post(url)
+    }
+
     pub(super) fn put(&self, url: String, body: &Value) -> RequestBuilder {
         self.client.put(url).json(body)
     }

@@ -26,6 +26,16 @@ pub enum PaymentState {
     Rejected,
 }
 
+impl PaymentState {
+    /// What becomes of the order: an approved payment confirms it, nothing else does.
+    pub fn confirms(self) -> OrderStatus {
+        match self {
+            Self::Approved => OrderStatus::Confirmed,
+            Self::Pending | Self::Rejected => OrderStatus::Ordered,
+        }
+    }
+}
+
 /// What `POST /orders` takes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct OrderRequest {
@@ -56,6 +66,9 @@ pub struct Order {
     pub status: OrderStatus,
     /// What is known about the payment.
     pub payment_status: PaymentState,
+    /// How often it was paid anew after a payment that was declined.
+    #[serde(skip)]
+    pub payment_attempt: u32,
 }
 
 impl OrderRequest {
@@ -81,6 +94,7 @@ impl OrderRequest {
             amount: self.amount,
             status: OrderStatus::Ordered,
             payment_status: PaymentState::Pending,
+            payment_attempt: 0,
         })
     }
 }
@@ -95,19 +109,13 @@ impl Order {
             && self.amount == *amount
     }
 
-    /// The key under which this order is paid, the same on every attempt.
+    /// The key under which this order is paid: the same however often the payment is asked for, and
+    /// another one when it is paid anew.
     pub fn payment_key(&self) -> String {
-        format!("order-{}", self.order_id)
-    }
-
-    /// Takes note of what became of the payment: approved confirms the order, nothing else does.
-    #[must_use]
-    pub fn with_payment(self, payment_status: PaymentState) -> Self {
-        let status = match payment_status {
-            PaymentState::Approved => OrderStatus::Confirmed,
-            PaymentState::Pending | PaymentState::Rejected => OrderStatus::Ordered,
-        };
-        Self { status, payment_status, ..self }
+        match self.payment_attempt {
+            0 => format!("order-{}", self.order_id),
+            again => format!("order-{}-{again}", self.order_id),
+        }
     }
 }
 
@@ -126,8 +134,7 @@ mod tests {
             (PaymentState::Pending, OrderStatus::Ordered),
             (PaymentState::Rejected, OrderStatus::Ordered),
         ] {
-            let order = request().into_order().unwrap().with_payment(payment);
-            assert_eq!((order.status, order.payment_status), (status, payment));
+            assert_eq!(payment.confirms(), status);
         }
     }
 

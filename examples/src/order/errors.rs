@@ -1,7 +1,7 @@
 use axum::http::StatusCode;
 use serde_json::json;
 
-use super::{InventoryError, Order};
+use super::{InventoryError, Order, PaymentCallError};
 use crate::web::ApiError;
 
 /// Why an order was not placed, or not paid.
@@ -32,9 +32,18 @@ pub enum OrderError {
     /// The order was placed and its payment declined.
     #[error("the payment was declined; the order stands and can be paid again")]
     Declined(Box<Order>),
+    /// The outcome of the payment is unknown: a second one might be one too many.
+    #[error("the outcome of the payment is not known yet; it is being found out")]
+    Pending(Box<Order>),
+    /// There is no such order.
+    #[error("there is no order '{0}'")]
+    Unknown(String),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] sqlx::Error),
+    /// The payment service did not take what the provider reports.
+    #[error("the report cannot be taken now")]
+    Untold(#[from] PaymentCallError),
     /// A protection refused the request.
     #[error(transparent)]
     Protected(#[from] resilience::Error),
@@ -57,8 +66,18 @@ impl From<OrderError> for ApiError {
                 Self::new(StatusCode::PAYMENT_REQUIRED, "PAYMENT_DECLINED", message)
                     .with_order(*order)
             }
+            OrderError::Pending(order) => {
+                Self::new(StatusCode::CONFLICT, "PAYMENT_PENDING", message).with_order(*order)
+            }
+            OrderError::Unknown(id) => Self::not_found(format!("order '{id}'")),
             OrderError::Database(error) => error.into(),
-            OrderError::Protected(error) => error.into(),
+            OrderError::Untold(PaymentCallError::Protected(error))
+            | OrderError::Protected(error) => error.into(),
+            OrderError::Untold(error) => {
+                tracing::warn!(%error, "a report of the provider was not taken");
+                let status = StatusCode::SERVICE_UNAVAILABLE;
+                Self::refused(status, "DEPENDENCY_UNAVAILABLE", message, None)
+            }
         }
     }
 }

@@ -6,18 +6,30 @@ use axum::{
 };
 
 use super::{Order, OrderRequest, OrderService, Product};
-use crate::web::{ApiError, Json, Path, health, optional_idempotency_key};
+use crate::{
+    payment::{Callback, Payment},
+    web::{
+        ApiError, Body, Json, Path, SIGNATURE, Secret, health, optional_idempotency_key, signed,
+    },
+};
 
-/// Routes `POST /orders`, `GET /orders/{id}`, `GET /products`, `GET /products/{sku}`, `/livez` and
-/// `/readyz`.
-pub fn routes(service: OrderService) -> Router {
+/// Routes `POST /orders`, `GET /orders/{id}`, `POST /orders/{id}/payment`, `POST /payments/callback`,
+/// `GET /products`, `GET /products/{sku}`, `/livez` and `/readyz`.
+///
+/// Without a secret no callback is believed.
+pub fn routes(service: OrderService, secret: Option<Secret>) -> Router {
     let health = health(service.clone(), async |service: OrderService| service.is_ready().await);
+    let callback = Router::new()
+        .route("/payments/callback", post(callback))
+        .with_state((service.clone(), secret));
     Router::new()
         .route("/orders", post(place))
         .route("/orders/{id}", get(read))
+        .route("/orders/{id}/payment", post(pay_again))
         .route("/products", get(products))
         .route("/products/{sku}", get(product))
         .with_state(service)
+        .merge(callback)
         .merge(health)
 }
 
@@ -36,6 +48,25 @@ async fn read(
 ) -> Result<Json<Order>, ApiError> {
     let order = service.find(&id).await?;
     order.map(Json).ok_or_else(|| ApiError::not_found(format!("order '{id}'")))
+}
+
+async fn pay_again(
+    State(service): State<OrderService>,
+    Path(id): Path<String>,
+) -> Result<Json<Order>, ApiError> {
+    Ok(Json(service.pay_again(&id).await?))
+}
+
+async fn callback(
+    State((service, secret)): State<(OrderService, Option<Secret>)>,
+    headers: HeaderMap,
+    Body(body): Body,
+) -> Result<Json<Payment>, ApiError> {
+    let Callback { reference, .. } = signed(secret.as_ref(), &headers, &body)?;
+    let signature = headers.get(SIGNATURE).and_then(|header| header.to_str().ok());
+    let signature = signature.ok_or_else(ApiError::unsigned)?;
+    let payment = service.take(signature, body).await?;
+    payment.map(Json).ok_or_else(|| ApiError::not_found(format!("payment '{reference}'")))
 }
 
 async fn products(State(service): State<OrderService>) -> Result<Json<Vec<Product>>, ApiError> {

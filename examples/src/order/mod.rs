@@ -8,6 +8,7 @@ mod in_progress;
 mod inventory_client;
 mod payment_client;
 mod service;
+mod settler;
 mod store;
 
 pub use catalogue::Product;
@@ -17,4 +18,5 @@ pub use http::routes;
 pub use inventory_client::{InventoryClient, InventoryError};
 pub use payment_client::{PaymentCallError, PaymentClient};
 pub use service::OrderService;
+pub use settler::Settler;
 pub use store::OrderStore;

@@ -1,10 +1,11 @@
+use axum::body::Bytes;
 use reqwest::StatusCode;
-use resilience::{CallError, ErrorKind, circuit_breaker, time_limiter};
+use resilience::{CallError, ErrorKind, circuit_breaker, retry, time_limiter};
 
 use super::PaymentState;
 use crate::{
     payment::{Payment, PaymentRequest, PaymentStatus},
-    peer::{Peer, TransportError},
+    peer::{Answer, Peer, TransportError},
 };
 
 /// Why the payment service has no payment to show.
@@ -24,6 +25,7 @@ pub enum PaymentCallError {
     Failed(StatusCode),
     /// The payment service was not reached, or its answer did not arrive.
     #[error(transparent)]
+    #[error_kind(from)]
     Transport(#[from] TransportError),
     /// A protection refused the call or cut it short.
     #[error(transparent)]
@@ -57,19 +59,67 @@ impl PaymentClient {
     ) -> Result<PaymentState, PaymentCallError> {
         let answer = self.peer.post("/payments", Some(key), request).await?;
         match answer.status() {
-            status if status.is_success() => Ok(state(answer.json::<Payment>()?.status)),
+            status if status.is_success() => Ok(answer.json::<Payment>()?.status.into()),
             StatusCode::PAYMENT_REQUIRED => Err(PaymentCallError::Declined),
-            status if status.is_client_error() => Err(PaymentCallError::Refused(status)),
-            status => Err(PaymentCallError::Failed(status)),
+            _ => Err(failed(&answer)),
+        }
+    }
+
+    /// Asks what became of a payment; `None` if the payment service has never seen it.
+    ///
+    /// Queries have protections of their own: they find out what became of payments while, and
+    /// because, payments fail.
+    ///
+    /// # Errors
+    ///
+    /// If there is no answer.
+    #[retry(name = "paymentQuery")]
+    #[circuit_breaker(name = "paymentQueryCb")]
+    #[time_limiter(name = "paymentQueryTl")]
+    pub async fn find(&self, key: &str) -> Result<Option<PaymentState>, PaymentCallError> {
+        let answer = self.peer.get(&format!("/payments/{key}")).await?;
+        match answer.status() {
+            StatusCode::NOT_FOUND => Ok(None),
+            status if status.is_success() => Ok(Some(answer.json::<Payment>()?.status.into())),
+            _ => Err(failed(&answer)),
+        }
+    }
+
+    /// Passes on what the provider reports, as it was signed; `None` if there is no such payment.
+    ///
+    /// # Errors
+    ///
+    /// If the payment service does not take it.
+    #[circuit_breaker(name = "paymentQueryCb")]
+    #[time_limiter(name = "paymentQueryTl")]
+    pub async fn report(
+        &self,
+        signature: &str,
+        body: Bytes,
+    ) -> Result<Option<Payment>, PaymentCallError> {
+        let answer = self.peer.post_signed("/payments/callback", signature, body).await?;
+        match answer.status() {
+            StatusCode::NOT_FOUND => Ok(None),
+            status if status.is_success() => Ok(Some(answer.json()?)),
+            _ => Err(failed(&answer)),
         }
     }
 }
 
-fn state(status: PaymentStatus) -> PaymentState {
-    match status {
-        PaymentStatus::Approved => PaymentState::Approved,
-        PaymentStatus::Rejected => PaymentState::Rejected,
-        PaymentStatus::Requested | PaymentStatus::Timeout => PaymentState::Pending,
+impl From<PaymentStatus> for PaymentState {
+    fn from(status: PaymentStatus) -> Self {
+        match status {
+            PaymentStatus::Approved => Self::Approved,
+            PaymentStatus::Rejected => Self::Rejected,
+            PaymentStatus::Requested | PaymentStatus::Timeout => Self::Pending,
+        }
+    }
+}
+
+fn failed(answer: &Answer) -> PaymentCallError {
+    match answer.status() {
+        status if status.is_client_error() => PaymentCallError::Refused(status),
+        status => PaymentCallError::Failed(status),
     }
 }
 

@@ -1,3 +1,4 @@
+use axum::body::Bytes;
 use resilience::rate_limiter;
 
 use super::{
@@ -6,15 +7,15 @@ use super::{
 };
 use crate::{
     inventory::{Release, Reservation},
-    payment::PaymentRequest,
+    payment::{Payment, PaymentRequest},
 };
 
 /// Places orders.
 #[derive(Debug, Clone)]
 pub struct OrderService {
-    store: OrderStore,
+    pub(super) store: OrderStore,
     inventory: InventoryClient,
-    payment: PaymentClient,
+    pub(super) payment: PaymentClient,
     clicks: InProgress<Click>,
 }
 
@@ -25,6 +26,8 @@ enum Click {
     Key(String),
     /// It says nothing: the same order by the same user while the first one is under way.
     Request(OrderRequest),
+    /// Paying this order again.
+    Payment(String),
 }
 
 impl OrderService {
@@ -72,6 +75,52 @@ impl OrderService {
             Ok(()) => self.pay(order).await,
             Err(cause) => Err(self.undo(order, cause).await?),
         }
+    }
+
+    /// Pays an order whose last payment was declined.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such order, the payment is declined again, somebody else is paying the order, or
+    /// the outcome of its last payment is unknown: then it is not paid once more.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`place`](Self::place).
+    #[rate_limiter(name = "orderRl")]
+    pub async fn pay_again(&self, order_id: &str) -> Result<Order, OrderError> {
+        let turn = self.clicks.begin(Click::Payment(order_id.to_owned()));
+        let _turn = turn.ok_or(OrderError::InProgress)?;
+        let unknown = || OrderError::Unknown(order_id.to_owned());
+        let order = self.store.find(order_id).await?.ok_or_else(unknown)?;
+        match order.payment_status {
+            PaymentState::Approved => Ok(order),
+            PaymentState::Pending => Err(OrderError::Pending(Box::new(order))),
+            PaymentState::Rejected => {
+                if !self.store.pay_anew(&order).await? {
+                    return Err(OrderError::InProgress); // in another process
+                }
+                let order = self.store.find(order_id).await?.ok_or_else(unknown)?;
+                self.pay(order).await
+            }
+        }
+    }
+
+    /// Takes what the provider reports by itself: the payment service, which checks it as well, says
+    /// what has become of the payment by it. Returns `None` if there is no such payment.
+    ///
+    /// # Errors
+    ///
+    /// If the payment service does not take it, or the database fails.
+    pub async fn take(&self, signature: &str, body: Bytes) -> Result<Option<Payment>, OrderError> {
+        let Some(payment) = self.payment.report(signature, body).await? else { return Ok(None) };
+        // Payments may be made for what is no order.
+        if let Some(order) = self.store.find(&payment.order_id).await?
+            && order.payment_key() == payment.idempotency_key
+        {
+            self.store.settle(&order, payment.status.into()).await?;
+        }
+        Ok(Some(payment))
     }
 
     /// Finds an order.
@@ -146,16 +195,19 @@ impl OrderService {
         Ok(OrderError::NotPlaced(cause))
     }
 
-    async fn pay(&self, order: Order) -> Result<Order, OrderError> {
+    pub(super) async fn pay(&self, order: Order) -> Result<Order, OrderError> {
+        // From here on the order may be paid for without anybody waiting.
+        self.store.begin_payment(&order).await?;
         let request = PaymentRequest { order_id: order.order_id.clone(), amount: order.amount };
         let state = match self.payment.pay(&order.payment_key(), &request).await {
             Ok(state) => state,
             Err(PaymentCallError::Declined) => PaymentState::Rejected,
             Err(_) => PaymentState::Pending,
         };
-        let order = order.with_payment(state);
-        self.store.update_payment(&order).await?;
-        show(order)
+        self.store.settle(&order, state).await?;
+        // A callback may have been faster.
+        let stored = self.store.find(&order.order_id).await?;
+        show(stored.ok_or(sqlx::Error::RowNotFound)?)
     }
 }
 

@@ -1,8 +1,8 @@
-use std::path::Path;
+use std::{path::Path, time::SystemTime};
 
 use sqlx::SqlitePool;
 
-use super::{Order, Product};
+use super::{Order, PaymentState, Product};
 use crate::database::{self, OpenError};
 
 /// The tables of the order service.
@@ -49,19 +49,80 @@ impl OrderStore {
         Ok(())
     }
 
-    /// Stores what became of the payment, unless the order is confirmed already.
+    /// Takes note that the payment service is about to be asked.
     ///
     /// # Errors
     ///
     /// If the database fails.
-    pub async fn update_payment(&self, order: &Order) -> sqlx::Result<()> {
-        sqlx::query(
-            "UPDATE orders SET status = ?2, payment_status = ?3 \
-             WHERE order_id = ?1 AND status <> 'CONFIRMED'",
+    pub async fn begin_payment(&self, order: &Order) -> sqlx::Result<()> {
+        sqlx::query("UPDATE orders SET payment_begun = 1, touched_at = ?2 WHERE order_id = ?1")
+            .bind(&order.order_id)
+            .bind(now())
+            .execute(&self.pool)
+            .await?;
+        Ok(())
+    }
+
+    /// Begins a payment anew, if the last one was declined. Of two who try, one succeeds.
+    ///
+    /// # Errors
+    ///
+    /// If the database fails.
+    pub async fn pay_anew(&self, order: &Order) -> sqlx::Result<bool> {
+        let anew = sqlx::query(
+            "UPDATE orders SET payment_status = 'PENDING', payment_attempt = payment_attempt + 1 \
+             WHERE order_id = ?1 AND payment_status = 'REJECTED' AND payment_attempt = ?2",
         )
         .bind(&order.order_id)
-        .bind(order.status)
-        .bind(order.payment_status)
+        .bind(order.payment_attempt)
+        .execute(&self.pool)
+        .await?;
+        Ok(anew.rows_affected() == 1)
+    }
+
+    /// The orders whose payment was begun and is pending, those first that were looked at longest ago.
+    ///
+    /// # Errors
+    ///
+    /// If the database fails.
+    pub async fn pending(&self, most: u32) -> sqlx::Result<Vec<Order>> {
+        sqlx::query_as(
+            "SELECT * FROM orders WHERE payment_status = 'PENDING' AND payment_begun = 1 \
+             ORDER BY touched_at LIMIT ?",
+        )
+        .bind(most)
+        .fetch_all(&self.pool)
+        .await
+    }
+
+    /// Puts an order behind all others that are pending.
+    ///
+    /// # Errors
+    ///
+    /// If the database fails.
+    pub async fn touch(&self, order: &Order) -> sqlx::Result<()> {
+        sqlx::query("UPDATE orders SET touched_at = ?2 WHERE order_id = ?1")
+            .bind(&order.order_id)
+            .bind(now())
+            .execute(&self.pool)
+            .await?;
+        Ok(())
+    }
+
+    /// Stores what became of this payment of the order, if that is not known yet.
+    ///
+    /// # Errors
+    ///
+    /// If the database fails.
+    pub async fn settle(&self, order: &Order, state: PaymentState) -> sqlx::Result<()> {
+        sqlx::query(
+            "UPDATE orders SET status = ?3, payment_status = ?4 \
+             WHERE order_id = ?1 AND payment_attempt = ?2 AND payment_status = 'PENDING'",
+        )
+        .bind(&order.order_id)
+        .bind(order.payment_attempt)
+        .bind(state.confirms())
+        .bind(state)
         .execute(&self.pool)
         .await?;
         Ok(())
@@ -131,4 +192,10 @@ impl OrderStore {
     pub async fn is_ready(&self) -> bool {
         database::is_ready(&self.pool).await
     }
+}
+
+/// Milliseconds since 1970.
+fn now() -> i64 {
+    let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+    i64::try_from(now.as_millis()).unwrap_or(i64::MAX)
 }

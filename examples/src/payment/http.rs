@@ -6,15 +6,21 @@ use axum::{
 };
 
 use super::{Payment, PaymentRequest, PaymentService};
-use crate::web::{ApiError, Json, Path, health, idempotency_key};
+use crate::web::{ApiError, Body, Json, Path, Secret, health, idempotency_key, signed};
 
-/// Routes `POST /payments`, `GET /payments/{key}`, `/livez` and `/readyz`.
-pub fn routes(service: PaymentService) -> Router {
+/// Routes `POST /payments`, `GET /payments/{key}`, `POST /payments/callback`, `/livez` and `/readyz`.
+///
+/// Without a secret no callback is believed.
+pub fn routes(service: PaymentService, secret: Option<Secret>) -> Router {
     let health = health(service.clone(), async |service: PaymentService| service.is_ready().await);
+    let callback = Router::new()
+        .route("/payments/callback", post(callback))
+        .with_state((service.clone(), secret));
     Router::new()
         .route("/payments", post(pay))
         .route("/payments/{key}", get(read))
         .with_state(service)
+        .merge(callback)
         .merge(health)
 }
 
@@ -32,4 +38,16 @@ async fn read(
 ) -> Result<Json<Payment>, ApiError> {
     let payment = service.find(&key).await?;
     payment.map(Json).ok_or_else(|| ApiError::not_found(format!("payment '{key}'")))
+}
+
+async fn callback(
+    State((service, secret)): State<(PaymentService, Option<Secret>)>,
+    headers: HeaderMap,
+    Body(body): Body,
+) -> Result<Json<Payment>, ApiError> {
+    let callback = signed(secret.as_ref(), &headers, &body)?;
+    let payment = service.take(&callback).await?;
+    payment
+        .map(Json)
+        .ok_or_else(|| ApiError::not_found(format!("payment '{}'", callback.reference)))
 }

@@ -4,12 +4,14 @@ mod domain;
 mod errors;
 mod http;
 mod provider_client;
+mod reconciler;
 mod service;
 mod store;
 
-pub use domain::{Payment, PaymentRequest, PaymentStatus};
+pub use domain::{Callback, Payment, PaymentRequest, PaymentStatus, SettledBy};
 pub use errors::PaymentError;
 pub use http::routes;
-pub use provider_client::{ProviderClient, ProviderError, Verdict};
-pub use service::PaymentService;
-pub use store::{Created, PaymentStore};
+pub use provider_client::{Charge, ProviderClient, ProviderError, Verdict};
+pub use reconciler::Reconciler;
+pub use service::{PaymentService, Providers};
+pub use store::{Created, PaymentStore, Settlement};

@@ -3,7 +3,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-/// The provider declines what is above this amount.
+/// The provider declines what is above this amount, until it is told another one.
 const LIMIT: i64 = 1_000_000;
 
 /// The provider's decision on a charge.
@@ -12,7 +12,7 @@ const LIMIT: i64 = 1_000_000;
 pub enum Verdict {
     /// The money was taken.
     Approved,
-    /// Nothing was taken: the amount is above 1 000 000.
+    /// Nothing was taken: the amount is above the card's limit.
     Declined,
 }
 
@@ -21,6 +21,8 @@ pub enum Verdict {
 pub struct Charge {
     /// The key under which the charge was asked for.
     pub idempotency_key: String,
+    /// What the caller calls it. Charges are told apart by their keys alone: two keys, two charges.
+    pub reference: String,
     /// The amount, in the smallest unit of the currency.
     pub amount: i64,
     /// What was decided.
@@ -31,27 +33,52 @@ pub struct Charge {
 
 /// Every charge the provider was asked for; clones share it.
 #[derive(Debug, Clone, Default)]
-pub struct Ledger(Arc<Mutex<BTreeMap<String, Charge>>>);
+pub struct Ledger(Arc<Mutex<Book>>);
+
+#[derive(Debug)]
+struct Book {
+    charges: BTreeMap<String, Charge>,
+    limit: i64,
+}
+
+impl Default for Book {
+    fn default() -> Self {
+        Self { charges: BTreeMap::new(), limit: LIMIT }
+    }
+}
 
 impl Ledger {
     /// Decides on a charge, or tells the decision that this key already has.
     ///
-    /// Returns `None` if the key was used for another amount.
-    pub fn charge(&self, idempotency_key: &str, amount: i64) -> Option<Verdict> {
-        let mut charges = self.0.lock();
-        let charge = charges.entry(idempotency_key.to_owned()).or_insert_with(|| Charge {
+    /// Returns `None` if the key was used for another charge.
+    pub fn charge(&self, idempotency_key: &str, reference: &str, amount: i64) -> Option<Charge> {
+        let mut book = self.0.lock();
+        let limit = book.limit;
+        let charge = book.charges.entry(idempotency_key.to_owned()).or_insert_with(|| Charge {
             idempotency_key: idempotency_key.to_owned(),
+            reference: reference.to_owned(),
             amount,
-            verdict: if amount > LIMIT { Verdict::Declined } else { Verdict::Approved },
+            verdict: if amount > limit { Verdict::Declined } else { Verdict::Approved },
             requests: 0,
         });
         charge.requests += 1;
-        (charge.amount == amount).then_some(charge.verdict)
+        let is_same = charge.amount == amount && charge.reference == reference;
+        is_same.then(|| charge.clone())
+    }
+
+    /// Finds the charge of this key.
+    pub fn find(&self, idempotency_key: &str) -> Option<Charge> {
+        self.0.lock().charges.get(idempotency_key).cloned()
+    }
+
+    /// Declines what is above this amount, from now on.
+    pub fn set_limit(&self, limit: i64) {
+        self.0.lock().limit = limit;
     }
 
     /// All charges, by key.
     pub fn charges(&self) -> Vec<Charge> {
-        self.0.lock().values().cloned().collect()
+        self.0.lock().charges.values().cloned().collect()
     }
 }
 
@@ -59,27 +86,44 @@ impl Ledger {
 mod tests {
     use super::*;
 
+    fn verdict(ledger: &Ledger, key: &str, amount: i64) -> Option<Verdict> {
+        ledger.charge(key, "order", amount).map(|charge| charge.verdict)
+    }
+
     #[test]
     fn a_charge_asked_for_twice_under_one_key_is_booked_once() {
         let ledger = Ledger::default();
-        assert_eq!(ledger.charge("k", 100), Some(Verdict::Approved));
-        assert_eq!(ledger.charge("k", 100), Some(Verdict::Approved));
+        assert_eq!(verdict(&ledger, "k", 100), Some(Verdict::Approved));
+        assert_eq!(verdict(&ledger, "k", 100), Some(Verdict::Approved));
         assert_eq!(ledger.charges().len(), 1);
         assert_eq!(ledger.charges()[0].requests, 2);
     }
 
     #[test]
-    fn a_key_used_for_another_amount_is_refused_and_keeps_its_first_amount() {
+    fn one_reference_under_two_keys_is_charged_twice() {
         let ledger = Ledger::default();
-        ledger.charge("k", 100);
-        assert_eq!(ledger.charge("k", 200), None);
-        assert_eq!(ledger.charges()[0].amount, 100);
+        verdict(&ledger, "k", 100);
+        verdict(&ledger, "l", 100);
+        assert_eq!(ledger.charges().len(), 2);
     }
 
     #[test]
-    fn an_amount_above_the_limit_is_declined() {
+    fn a_key_used_for_another_charge_is_refused_and_keeps_its_first_one() {
         let ledger = Ledger::default();
-        assert_eq!(ledger.charge("at", LIMIT), Some(Verdict::Approved));
-        assert_eq!(ledger.charge("above", LIMIT + 1), Some(Verdict::Declined));
+        ledger.charge("k", "order", 100);
+        assert_eq!(ledger.charge("k", "order", 200), None);
+        assert_eq!(ledger.charge("k", "another", 100), None);
+        let kept = ledger.find("k").unwrap();
+        assert_eq!((kept.amount, &*kept.reference), (100, "order"));
+    }
+
+    #[test]
+    fn an_amount_above_the_limit_is_declined_for_good() {
+        let ledger = Ledger::default();
+        assert_eq!(verdict(&ledger, "at", LIMIT), Some(Verdict::Approved));
+        assert_eq!(verdict(&ledger, "above", LIMIT + 1), Some(Verdict::Declined));
+        ledger.set_limit(LIMIT + 1);
+        assert_eq!(verdict(&ledger, "above", LIMIT + 1), Some(Verdict::Declined));
+        assert_eq!(verdict(&ledger, "later", LIMIT + 1), Some(Verdict::Approved));
     }
 }

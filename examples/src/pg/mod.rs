@@ -1,9 +1,12 @@
 //! The outside payment provider, simulated.
 //!
-//! It honours idempotency keys, books a charge before it answers, and misbehaves on request.
+//! It honours idempotency keys, books a charge before it answers, reports its decisions by itself, and
+//! misbehaves on request.
 
 mod http;
 mod ledger;
+mod webhooks;
 
 pub use http::routes;
 pub use ledger::{Charge, Ledger, Verdict};
+pub use webhooks::{WebhookPlan, Webhooks};

@@ -27,23 +27,39 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Self::Rejection> {
+        let Body(bytes) = Body::from_request(request, state).await?;
+        parsed(&bytes).map(Self)
+    }
+}
+
+/// A body as it came, for who needs every byte of it.
+#[derive(Debug, Clone)]
+pub struct Body(pub Bytes);
+
+impl<S: Send + Sync> FromRequest<S> for Body {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Self::Rejection> {
         let arrival = tokio::time::timeout(ARRIVAL, Bytes::from_request(request, state));
         let arrived = arrival.await.map_err(|_| {
             let message = format!("the body did not arrive within {} s", ARRIVAL.as_secs());
             ApiError::new(StatusCode::REQUEST_TIMEOUT, "BODY_TIMEOUT", message)
         })?;
-        let bytes = arrived.map_err(|rejection| {
+        arrived.map(Self).map_err(|rejection| {
             if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
                 let message = format!("the body is larger than {MAX_BODY_BYTES} bytes");
                 ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "BODY_TOO_LARGE", message)
             } else {
                 ApiError::new(rejection.status(), "BODY_UNREADABLE", rejection.body_text())
             }
-        })?;
-        serde_json::from_slice(&bytes)
-            .map(Self)
-            .map_err(|error| ApiError::bad_request("BAD_JSON", error.to_string()))
+        })
     }
+}
+
+/// Reads JSON.
+pub(super) fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    serde_json::from_slice(bytes)
+        .map_err(|error| ApiError::bad_request("BAD_JSON", error.to_string()))
 }
 
 impl<T: Serialize> IntoResponse for Json<T> {

@@ -6,10 +6,12 @@ mod health;
 mod idempotency;
 mod path;
 mod server;
+mod signature;
 
-pub use body::{Json, MAX_BODY_BYTES};
+pub use body::{Body, Json, MAX_BODY_BYTES};
 pub use error::ApiError;
 pub use health::health;
 pub use idempotency::{idempotency_key, optional_idempotency_key};
 pub use path::Path;
-pub use server::{ListenError, Server, finish};
+pub use server::{App, ListenError, Port, Server, finish};
+pub use signature::{CALLBACK_SECRET, SIGNATURE, Secret, UnfitSecret, signed};

@@ -17,7 +17,7 @@ use resilience::Resilience;
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use super::{ApiError, MAX_BODY_BYTES};
-use crate::peer::BaseUrl;
+use crate::{peer::BaseUrl, sweeper::Sweeper};
 
 /// How long a connection may be idle, and a request's header may take to arrive: a client that
 /// stops half-way holds up nobody.
@@ -31,12 +31,63 @@ pub struct ListenError {
     source: io::Error,
 }
 
+/// A service: what it answers, and what it does by itself meanwhile.
+#[derive(Debug)]
+pub struct App {
+    /// What it answers.
+    pub routes: Router,
+    /// What it does by itself.
+    pub sweeper: Option<Sweeper>,
+}
+
+impl From<Router> for App {
+    fn from(routes: Router) -> Self {
+        Self { routes, sweeper: None }
+    }
+}
+
+/// A port on loopback whose callers wait until somebody serves them: its URL is known before.
+#[derive(Debug)]
+pub struct Port {
+    address: SocketAddr,
+    listener: TcpListener,
+}
+
+impl Port {
+    /// Binds `127.0.0.1`; port 0 takes a free one.
+    ///
+    /// # Errors
+    ///
+    /// If the port cannot be bound.
+    pub async fn bind(port: u16) -> Result<Self, ListenError> {
+        let listen = async {
+            let listener = TcpListener::bind(("127.0.0.1", port)).await?;
+            Ok(Self { address: listener.local_addr()?, listener })
+        };
+        listen.await.map_err(|source| ListenError { port, source })
+    }
+
+    /// The base of the URLs of who will serve here.
+    pub fn base_url(&self) -> BaseUrl {
+        self.address.into()
+    }
+
+    /// Serves whoever calls.
+    pub fn serve(self, app: impl Into<App>) -> Server {
+        let App { routes, sweeper } = app.into();
+        let (stop, stopped) = oneshot::channel();
+        let task = tokio::spawn(serve(self.listener, routes, stopped));
+        Server { address: self.address, stop, task, sweeper }
+    }
+}
+
 /// A service that listens on loopback.
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
     stop: oneshot::Sender<()>,
     task: JoinHandle<()>,
+    sweeper: Option<Sweeper>,
 }
 
 impl Server {
@@ -45,15 +96,8 @@ impl Server {
     /// # Errors
     ///
     /// If the port cannot be bound.
-    pub async fn start(port: u16, app: Router) -> Result<Self, ListenError> {
-        let listen = async {
-            let listener = TcpListener::bind(("127.0.0.1", port)).await?;
-            Ok((listener.local_addr()?, listener))
-        };
-        let (address, listener) = listen.await.map_err(|source| ListenError { port, source })?;
-        let (stop, stopped) = oneshot::channel();
-        let task = tokio::spawn(serve(listener, app, stopped));
-        Ok(Self { address, stop, task })
+    pub async fn start(port: u16, app: impl Into<App>) -> Result<Self, ListenError> {
+        Ok(Port::bind(port).await?.serve(app))
     }
 
     /// The address it listens on.
@@ -71,7 +115,8 @@ impl Server {
         self.base_url().to_string()
     }
 
-    /// Takes no more connections and returns when the requests under way have been answered.
+    /// Takes no more connections and returns when the requests under way have been answered, and
+    /// what the service does by itself has come to an end.
     ///
     /// # Errors
     ///
@@ -79,7 +124,11 @@ impl Server {
     pub async fn stop(self) -> io::Result<()> {
         // A task that is gone already has stopped; its own end tells how.
         let _ = self.stop.send(());
-        self.task.await.map_err(io::Error::other)
+        let served = self.task.await.map_err(io::Error::other);
+        if let Some(sweeper) = self.sweeper {
+            sweeper.stop().await;
+        }
+        served
     }
 }
 

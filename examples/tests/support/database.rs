@@ -29,3 +29,25 @@ pub(crate) async fn orders(path: &Path) -> Vec<(String, String)> {
         .await
         .unwrap()
 }
+
+/// Lets the database note each time that a payment becomes settled.
+pub(crate) async fn count_settlements(path: &Path) {
+    let mut connection = open(path).await;
+    for statement in [
+        "CREATE TABLE settlements (payment TEXT NOT NULL, by TEXT NOT NULL)",
+        "CREATE TRIGGER settled AFTER UPDATE OF status ON payments \
+         WHEN NEW.status IN ('APPROVED', 'REJECTED') \
+         BEGIN INSERT INTO settlements VALUES (NEW.idempotency_key, NEW.settled_by); END",
+    ] {
+        sqlx::query(statement).execute(&mut connection).await.unwrap();
+    }
+}
+
+/// Which payments became settled, how often, and by whom.
+pub(crate) async fn settlements(path: &Path) -> Vec<(String, i64, String)> {
+    let mut connection = open(path).await;
+    sqlx::query_as("SELECT payment, count(*), min(by) FROM settlements GROUP BY payment")
+        .fetch_all(&mut connection)
+        .await
+        .unwrap()
+}

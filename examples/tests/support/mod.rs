@@ -10,7 +10,7 @@ pub(crate) mod watched;
 
 use std::time::{Duration, Instant};
 
-use examples::{faults::FaultPlan, peer::BaseUrl, system::System};
+use examples::{assembly::Settling, faults::FaultPlan, peer::BaseUrl, system::System};
 use reqwest::{Client, RequestBuilder};
 use resilience::{Config, Resilience};
 use serde_json::{Value, json};
@@ -32,11 +32,16 @@ pub(crate) struct Answer {
 impl World {
     /// Starts a system with the example's own declarations, changed in these keys.
     pub(crate) async fn start(changes: &[(&str, &str)]) -> Self {
+        Self::settling(changes, &Settling::default()).await
+    }
+
+    /// The same, with another way to settle what is unknown.
+    pub(crate) async fn settling(changes: &[(&str, &str)], settling: &Settling) -> Self {
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/resilience.yaml");
         let config = Config::builder().file(file).env(false);
         let config = changes.iter().fold(config, |config, (key, value)| config.set(*key, *value));
         let registry = Resilience::from_config(config.load().unwrap()).unwrap();
-        let system = System::start(&registry).await.unwrap();
+        let system = System::start(&registry, settling).await.unwrap();
         let client = Client::builder().no_proxy().build().unwrap();
         Self { system, registry, client }
     }
@@ -57,8 +62,40 @@ impl World {
     }
 
     pub(crate) async fn pay(&self, key: &str, body: &Value) -> Answer {
-        let url = format!("{}/payments", self.system.payment.url());
+        self.pay_at(&self.system.payment.url(), key, body).await
+    }
+
+    pub(crate) async fn pay_at(&self, base: &str, key: &str, body: &Value) -> Answer {
+        self.keyed_post(&format!("{base}/payments"), key, body).await
+    }
+
+    pub(crate) async fn keyed_post(&self, url: &str, key: &str, body: &Value) -> Answer {
         answer(self.client.post(url).header("Idempotency-Key", key).json(body)).await
+    }
+
+    pub(crate) async fn put(&self, url: String, body: &Value) {
+        let answer = answer(self.client.put(url).json(body)).await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+    }
+
+    /// A callback as the provider sends it, or somebody who pretends to be it.
+    pub(crate) async fn callback(
+        &self,
+        base: &str,
+        signature: Option<&str>,
+        body: Vec<u8>,
+    ) -> Answer {
+        let mut request = self.client.post(format!("{base}/payments/callback")).body(body);
+        if let Some(signature) = signature {
+            request = request.header("x-signature", signature);
+        }
+        answer(request).await
+    }
+
+    /// Lets the provider report its decisions so much later, or never.
+    pub(crate) async fn webhooks(&self, delay_ms: Option<u64>) {
+        let url = format!("{}/webhooks", self.system.provider.url());
+        self.put(url, &json!({ "delay_ms": delay_ms })).await;
     }
 
     pub(crate) async fn post(&self, url: String, body: &Value) -> Answer {
@@ -89,13 +126,22 @@ impl World {
     }
 
     async fn faults(&self, base: &str, plan: FaultPlan) {
-        let answer = answer(self.client.put(format!("{base}/faults")).json(&plan)).await;
-        assert_eq!(answer.status, 200, "{answer:?}");
+        self.put(format!("{base}/faults"), &json!(plan)).await;
     }
 }
 
 pub(crate) fn book(user_id: i64) -> Value {
     json!({ "user_id": user_id, "sku": "book", "quantity": 1, "amount": 12_000 })
+}
+
+/// Asserts that no payment was charged twice, under whichever keys.
+pub(crate) fn charged_once(ledger: &[Value]) {
+    assert!(!ledger.is_empty());
+    let mut charged = std::collections::HashSet::new();
+    for charge in ledger.iter().filter(|charge| charge["verdict"] == "APPROVED") {
+        let reference = charge["reference"].as_str().expect("a reference");
+        assert!(charged.insert(reference), "{reference} was charged twice: {ledger:?}");
+    }
 }
 
 /// The address of a port that was free a moment ago, where nobody listens.

@@ -32,7 +32,7 @@ use super::{
     complaints::Complaints,
     environment::Variable,
     key_path::{joined, split_index},
-    property::{Leaf, Property, Text, shorten, shown_key},
+    property::{Leaf, Property, Text, one_line, shorten, shown_key},
     source::{Files, Source},
 };
 
@@ -167,9 +167,14 @@ pub(super) fn load(
     Files { documents, imported: imported.map(|file| Arc::clone(&file.name)), application }
 }
 
+/// A file as messages name it.
+fn shown_path(path: &Path) -> Arc<str> {
+    one_line(&path.display().to_string()).into()
+}
+
 fn parse(input: &Input, rank: usize, report: &mut Complaints) -> Option<ParsedFile> {
     let name: Arc<str> = match input {
-        Input::Path(path) | Input::Read(path, _) => path.display().to_string().into(),
+        Input::Path(path) | Input::Read(path, _) => shown_path(path),
         Input::Text(..) => TEXT_NAME.into(),
     };
     let source = Source::file(rank, Arc::clone(&name));
@@ -217,13 +222,17 @@ pub fn tree(path: &Path) -> Result<Node, Problem> {
         }
     };
     read_tree().map_err(|Syntax { line, path: keys, message }| {
-        let place = Source::file(0, path.display().to_string().into()).place(line);
+        let place = Source::file(0, shown_path(path)).place(line);
         Problem { path: keys, ..Problem::new(message).place(place) }
     })
 }
 
-/// Reads a file, as far as one may be read.
-pub(super) fn read(path: &Path) -> Content {
+/// Reads a file, as far as one may be read: one byte more than may be tells that there are more.
+///
+/// # Errors
+///
+/// Why it cannot be read.
+pub fn read(path: &Path) -> Content {
     let read = || {
         // To open a pipe waits for whoever writes into it: it is looked at before.
         if !fs::metadata(path)?.is_file() {

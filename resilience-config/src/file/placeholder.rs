@@ -154,14 +154,15 @@ impl<'a> Placeholders<'a> {
             self.expanded.borrow_mut().insert(folded_name, value.as_str().into());
             return Ok(value);
         }
-        match default {
-            Some(default) => self.expand(default, open, depth + 1),
-            None => Err(Unresolved::Unset(format!(
-                "the placeholder ${{{}}} is set neither in the environment nor in the file \
-                 and has no default",
-                shown_key(&name)
-            ))),
+        if let Some(default) = default {
+            return self.expand(default, open, depth + 1);
         }
+        let missing = if self.variables.is_empty() {
+            "is not set in the file and has no default; the environment is not read"
+        } else {
+            "is set neither in the environment nor in the file and has no default"
+        };
+        Err(Unresolved::Unset(format!("the placeholder ${{{}}} {missing}", shown_key(&name))))
     }
 
     /// A variable of exactly this name, or of the one that Spring makes of a property's name.
@@ -262,6 +263,15 @@ mod tests {
             resolve("${NONE}").unwrap_err(),
             "the placeholder ${NONE} is set neither in the environment nor in the file and has no \
              default"
+        );
+    }
+
+    #[test]
+    fn an_environment_that_is_not_read_is_not_said_to_lack_anything() {
+        assert_eq!(
+            Placeholders::new(&[]).resolve("${NONE}").map_err(Unresolved::message).unwrap_err(),
+            "the placeholder ${NONE} is not set in the file and has no default; the environment is \
+             not read"
         );
     }
 

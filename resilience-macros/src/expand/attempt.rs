@@ -1,6 +1,6 @@
 use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
-use syn::{ReturnType, spanned::Spanned};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{Attribute, ReturnType, spanned::Spanned};
 
 use super::{Locals, Plan, lints, respan};
 use crate::model::{Argument, Body, Form, Function, Passing};
@@ -11,6 +11,7 @@ pub(super) fn attempt(plan: &Plan<'_>, function: &Function) -> TokenStream {
     let outside = prepare(plan, function);
     let inside: Vec<TokenStream> =
         function.arguments.iter().filter_map(|argument| bind(plan, function, argument)).collect();
+    let captures = captures(plan, function);
     let body = body(function);
     let (outside_too, inside) = if plan.stack.moves_body(function.form).is_some() {
         // The arguments must be owned by what is sent away, so they are bound before it is made.
@@ -20,7 +21,7 @@ pub(super) fn attempt(plan: &Plan<'_>, function: &Function) -> TokenStream {
     };
     let output = &function.output;
     let (protect, run) = if function.form == Form::Blocking {
-        (quote!(protect_blocking), quote!(move || -> #output { #body }))
+        (quote!(protect_blocking), quote!(move || -> #output { #captures #body }))
     } else {
         // An exclusive `self` is borrowed, not moved: the next attempt needs it.
         let exclusive = function.receiver.as_ref().is_some_and(super::is_exclusive);
@@ -28,7 +29,7 @@ pub(super) fn attempt(plan: &Plan<'_>, function: &Function) -> TokenStream {
         let pin = pin(plan, function);
         let protect =
             if plan.stack.detach().is_some() { quote!(protect_detached) } else { quote!(protect) };
-        (protect, quote!(async #capture { #pin #(#inside)* #body }))
+        (protect, quote!(async #capture { #pin #captures #(#inside)* #body }))
     };
     let mut protected = quote!(#private::Pass::#protect(&mut #pass, #attempt).await);
     if let Some(detach) = plan.stack.detach() {
@@ -105,6 +106,43 @@ fn last(plan: &Plan<'_>) -> TokenStream {
     }
 }
 
+/// Lets the attempt have whole arguments. An async block, like a closure, would have those fields alone
+/// that it names: a field may not be `Send` though the whole is, and one that is only written would be
+/// said to be never read.
+fn captures(plan: &Plan<'_>, function: &Function) -> TokenStream {
+    if plan.stack.moves_body(function.form).is_some() {
+        return variables(function);
+    }
+    let this = this(function);
+    let waits = |argument: &&Argument| plan.keeps_arguments && argument.passing == Passing::Owned;
+    let unused = |argument: &&Argument| {
+        argument.keeps_its_name() && !function.names.has(&argument.name.to_string())
+    };
+    let arguments = function.arguments.iter().filter(|a| !waits(a) && !unused(a));
+    let arguments = arguments.map(|Argument { name, cfgs, .. }| whole(name, cfgs));
+    quote!(#this #(#arguments)*)
+}
+
+/// Names everything that the body uses, as the body does.
+fn variables(function: &Function) -> TokenStream {
+    let this = this(function);
+    let arguments = function.arguments.iter().flat_map(|Argument { pattern, cfgs, .. }| {
+        function.names.bound_by(pattern).into_iter().map(|variable| whole(&variable, cfgs))
+    });
+    quote!(#this #(#arguments)*)
+}
+
+fn this(function: &Function) -> Option<TokenStream> {
+    let receiver = function.receiver.as_ref().filter(|_| function.names.has("self"))?;
+    Some(whole(&receiver.token, &[]))
+}
+
+/// A variable that is borrowed where a body is made is had there as a whole.
+fn whole(variable: &impl ToTokens, cfgs: &[Attribute]) -> TokenStream {
+    let lints = lints();
+    quote!(#(#cfgs)* #lints let _ = &#variable;)
+}
+
 fn body(function: &Function) -> TokenStream {
     match &function.body {
         Body::Statements(statements) => quote!(#(#statements)*),
@@ -115,7 +153,8 @@ fn body(function: &Function) -> TokenStream {
                 (ReturnType::Type(arrow, ty), Form::Boxed) => Some(quote!(#arrow #ty)),
                 _ => None,
             };
-            quote!((move || #boxed #block)().await)
+            let variables = variables(function);
+            quote!((move || #boxed { #variables #block })().await)
         }
     }
 }

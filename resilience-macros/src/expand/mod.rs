@@ -90,6 +90,11 @@ pub(crate) fn uses(siblings: &[syn::Path]) -> TokenStream {
     quote!(#(#[#siblings(__resilience_composed)] const _: () = ();)*)
 }
 
+/// Lets the compiler know of files that were read: a change of them compiles the function anew.
+fn tracked(files: &[String]) -> TokenStream {
+    quote!(#(const _: &[u8] = ::core::include_bytes!(#files);)*)
+}
+
 /// What of the runtime asks the function that is given to a method of the rules.
 fn asked_by(rule: &str) -> &'static str {
     match rule {
@@ -150,6 +155,7 @@ impl<'a> Plan<'a> {
         let Locals { pass, rules, outcome, result, last, .. } = locals;
         let enter = keys::enter(self, function);
         let siblings = uses(&self.stack.siblings);
+        let files = tracked(&self.stack.files);
         let warnings = warnings::warnings(self, function);
         let site = site::site(self, function);
         let check_fallbacks = fit::check(self, function);
@@ -189,11 +195,7 @@ impl<'a> Plan<'a> {
                 let #result = #private::settled(#settle);
             }
         };
-        quote! {
-            #siblings
-            #warnings
-            #site
-            #check_fallbacks
+        let composed = quote! {
             #define_rules
             #define_fallbacks
             #enter
@@ -201,6 +203,20 @@ impl<'a> Plan<'a> {
             #call
             #finish
             #conclusion
+        };
+        // All attempts and the fallback are one call: its key is made around them.
+        let composed = if self.stack.idempotency_key() {
+            quote!(#private::new_call(async move { #composed }).await)
+        } else {
+            composed
+        };
+        quote! {
+            #siblings
+            #files
+            #warnings
+            #site
+            #check_fallbacks
+            #composed
         }
     }
 

@@ -24,7 +24,7 @@ fn unused_fallbacks(plan: &Plan<'_>) -> TokenStream {
     warnings.collect()
 }
 
-/// What is borrowed exclusively is changed in place, by an attempt that fails too.
+/// What is borrowed exclusively is changed in place, by an attempt that fails too: if the body uses it.
 fn exclusive_arguments(plan: &Plan<'_>, function: &Function) -> TokenStream {
     if !plan.stack.retries() || plan.stack.mut_ok() {
         return TokenStream::new();
@@ -38,12 +38,15 @@ fn exclusive_arguments(plan: &Plan<'_>, function: &Function) -> TokenStream {
                     ReceiverKind::Typed(_, ty) => exclusive(ty),
                     _ => None,
                 };
+                let exclusive = exclusive.filter(|_| function.names.has("self"));
                 (exclusive, "self".to_owned(), &[][..], "`&self`")
             }
             FnArg::Typed(typed) => {
                 let argument = arguments.next()?;
                 let name = spell(argument.pattern.to_token_stream());
-                (exclusive(&typed.ty), name, &argument.cfgs[..], "a value or a shared reference")
+                let is_used = !function.names.bound_by(&argument.pattern).is_empty();
+                let exclusive = exclusive(&typed.ty).filter(|_| is_used);
+                (exclusive, name, &argument.cfgs[..], "a value or a shared reference")
             }
         };
         let text = format!(

@@ -1,13 +1,14 @@
 //! Calls that stop the thread, as far as tokens tell: only what can mean nothing else counts.
 
-use proc_macro2::{Span, TokenTree};
+use proc_macro2::Span;
 use quote::ToTokens;
 use syn::{
-    Expr, ExprAsync, ExprAwait, ExprCall, ExprClosure, Item, Path, Stmt,
+    Attribute, Expr, ExprAsync, ExprAwait, ExprCall, ExprClosure, Item, Meta, Path, Stmt,
     visit::{self, Visit},
 };
 
-use super::Body;
+use super::{Body, Names};
+use crate::parse::outer_attributes;
 
 /// A call in a body that no time limit can end.
 #[derive(Debug, Clone, Copy)]
@@ -44,7 +45,8 @@ struct Finder {
 impl<'ast> Visit<'ast> for Finder {
     fn visit_stmt(&mut self, statement: &'ast Stmt) {
         // One that is there for some builds only may not be there in this one.
-        if !has_cfg(statement) {
+        let (attributes, _) = outer_attributes(statement.to_token_stream());
+        if !attributes.iter().any(|attribute| is_cfg(attribute) || allows_warnings(attribute)) {
             visit::visit_stmt(self, statement);
         }
     }
@@ -59,6 +61,8 @@ impl<'ast> Visit<'ast> for Finder {
     fn visit_expr_await(&mut self, awaited: &'ast ExprAwait) {
         match &*awaited.base {
             Expr::Async(block) => visit::visit_expr_async(self, block),
+            // What makes a future does not block, whatever it is called like.
+            Expr::Call(call) => call.args.iter().for_each(|argument| self.visit_expr(argument)),
             other => self.visit_expr(other),
         }
     }
@@ -89,20 +93,14 @@ fn blocking(function: &Path) -> Option<BlockingCall> {
     Some(BlockingCall { span: function.segments[index].ident.span(), what, instead })
 }
 
-fn has_cfg(statement: &Stmt) -> bool {
-    let mut tokens = statement.to_token_stream().into_iter();
-    let mut is_hash =
-        matches!(tokens.next(), Some(TokenTree::Punct(hash)) if hash.as_char() == '#');
-    while is_hash {
-        if let Some(TokenTree::Group(attribute)) = tokens.next()
-            && let Some(TokenTree::Ident(name)) = attribute.stream().into_iter().next()
-            && name == "cfg"
-        {
-            return true;
-        }
-        is_hash = matches!(tokens.next(), Some(TokenTree::Punct(hash)) if hash.as_char() == '#');
-    }
-    false
+fn is_cfg(attribute: &Attribute) -> bool {
+    attribute.path().is_ident("cfg")
+}
+
+/// Ours are warnings about something deprecated.
+fn allows_warnings(attribute: &Attribute) -> bool {
+    matches!(&attribute.meta, Meta::List(list)
+        if list.path.is_ident("allow") && Names::of(list.tokens.clone()).has("deprecated"))
 }
 
 #[cfg(test)]
@@ -160,9 +158,28 @@ mod tests {
                 std::thread::sleep(WAIT);
                 #[cfg(test)]
                 let page = reqwest::blocking::get(url)?;
+                thread::sleep(WAIT).await;
             }))
             .is_empty()
         );
+    }
+
+    #[test]
+    fn a_statement_that_allows_it_is_left_alone() {
+        assert!(
+            found(parse_quote!({
+                #[allow(deprecated)]
+                std::thread::sleep(WAIT);
+                #[allow(unused, deprecated, reason = "there is no other client")]
+                let page = reqwest::blocking::get(url)?;
+            }))
+            .is_empty()
+        );
+        let other = parse_quote!({
+            #[allow(unused)]
+            std::thread::sleep(WAIT);
+        });
+        assert_eq!(found(other).len(), 1);
     }
 
     #[test]

@@ -1,7 +1,10 @@
+use quote::{ToTokens, quote};
 use syn::{
     Block, Expr, ExprAsync, ExprReturn, Item, Stmt, Token,
     visit_mut::{self, VisitMut},
 };
+
+use super::Names;
 
 /// What one attempt runs.
 pub(crate) enum Body {
@@ -23,6 +26,14 @@ impl Body {
         let mut finder = FindReturn(false);
         finder.visit_block_mut(&mut block);
         Body::MakesFuture { block, returns: finder.0 }
+    }
+
+    /// What it uses.
+    pub(crate) fn names(&self) -> Names {
+        Names::of(match self {
+            Body::Statements(statements) => quote!(#(#statements)*),
+            Body::MakesFuture { block, .. } => block.to_token_stream(),
+        })
     }
 
     /// Lets every attempt have its own reborrow of `&mut self` where the body moves it.
@@ -126,13 +137,12 @@ impl VisitMut for Reborrow {
     fn visit_item_mut(&mut self, _: &mut Item) {}
 }
 
-fn is_self(expr: &Expr) -> bool {
+pub(super) fn is_self(expr: &Expr) -> bool {
     matches!(expr, Expr::Path(path) if path.qself.is_none() && path.path.is_ident("self"))
 }
 
 #[cfg(test)]
 mod tests {
-    use quote::ToTokens;
     use syn::parse_quote;
 
     use super::*;

@@ -1,8 +1,9 @@
 use proc_macro2::Span;
-use syn::{Attribute, ItemFn, Signature, Type, Visibility, spanned::Spanned};
+use quote::ToTokens;
+use syn::{Attribute, Block, ItemFn, Signature, Type, Visibility, spanned::Spanned};
 
 use super::{
-    Argument, Entry, Passing, Receiver, Stack, arguments,
+    Argument, Entry, Names, Passing, Receiver, Stack, arguments,
     body::{self, Body},
     lending, returns,
 };
@@ -32,6 +33,8 @@ pub(crate) struct Function {
     pub(crate) receiver: Option<Receiver>,
     pub(crate) arguments: Vec<Argument>,
     pub(crate) body: Body,
+    /// What the body uses.
+    pub(crate) names: Names,
     /// What stands around the body of an entry point.
     pub(crate) entry: Option<Entry>,
     /// The `Result`, as it can be written inside the function.
@@ -75,7 +78,7 @@ impl Function {
                 }
                 None => {
                     let Some((statements, around)) = Entry::split(&block) else {
-                        problems.at_span(signature.fn_token.span, sync_remedy(stack));
+                        problems.at_span(signature.fn_token.span, sync_remedy(stack, &block));
                         return None;
                     };
                     entry = Some(around);
@@ -105,6 +108,7 @@ impl Function {
             form,
             receiver,
             arguments,
+            names: body.names(),
             body,
             entry,
             lends_out: lending::lends_out(&signature, &output),
@@ -143,9 +147,15 @@ impl Function {
     }
 }
 
-fn sync_remedy(stack: &Stack) -> String {
+fn sync_remedy(stack: &Stack, block: &Block) -> String {
     let attribute = stack.first_attribute();
     let async_forms = "make it `async`, or let it return `impl Future` or a boxed future";
+    if block.to_token_stream().to_string().contains("block_on") {
+        return format!(
+            "`#[{attribute}]` on a sync function: {async_forms}; if an attribute above makes it \
+             sync, write `#[{attribute}]` above that one"
+        );
+    }
     match attribute {
         "bulkhead" => format!(
             "`#[bulkhead]` on a sync function: {async_forms}; or run it on a thread pool with \

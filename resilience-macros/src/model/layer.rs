@@ -1,9 +1,9 @@
 use proc_macro2::Span;
 use quote::ToTokens;
 use resilience_settings::{Pattern, canonical, check_name, nearest};
-use syn::{Expr, ExprLit, ExprPath, Ident, Lit, LitStr, Path};
+use syn::{Expr, ExprField, ExprLit, ExprPath, Ident, Lit, LitStr, Member, Path};
 
-use super::Inline;
+use super::{Inline, body::is_self};
 use crate::{
     parse::{Arg, ArgValue, Args, Written},
     problems::Problems,
@@ -17,6 +17,8 @@ pub(crate) struct Layer {
     /// What tells the instance apart from others of the name, from call to call.
     pub(crate) key: Option<Expr>,
     pub(crate) base_config: Option<LitStr>,
+    /// The file that its name is checked against.
+    pub(crate) config: Option<LitStr>,
     pub(crate) inline: Vec<Inline>,
     /// Methods of the runtime's rules, with the functions they are given.
     pub(crate) rules: Vec<(&'static str, ExprPath)>,
@@ -27,6 +29,8 @@ pub(crate) struct Layer {
     pub(crate) detach: Option<Span>,
     /// Whether calls further down learn when this one's time is over.
     pub(crate) deadline: bool,
+    /// Whether each call has an idempotency key of its own.
+    pub(crate) idempotency_key: bool,
     /// Whether a retry may find an argument as a failed attempt left it.
     pub(crate) mut_ok: bool,
     pub(crate) krate: Option<Path>,
@@ -38,11 +42,13 @@ enum Special {
     Name,
     Key,
     BaseConfig,
+    Config,
     Crate,
     Fallback,
     Permits,
     Detach,
     Deadline,
+    IdempotencyKey,
     MutOk,
     Type,
     Rule(&'static str),
@@ -52,6 +58,7 @@ const COMMON: &[(&str, Special)] = &[
     ("name", Special::Name),
     ("key", Special::Key),
     ("base_config", Special::BaseConfig),
+    ("config", Special::Config),
     ("crate", Special::Crate),
     ("fallback", Special::Fallback),
 ];
@@ -64,6 +71,7 @@ fn own(pattern: Pattern) -> &'static [(&'static str, Special)] {
             ("retry_result", Special::Rule("retry_result")),
             ("retry_after", Special::Rule("retry_after")),
             ("deadline", Special::Deadline),
+            ("idempotency_key", Special::IdempotencyKey),
             ("mut_ok", Special::MutOk),
         ],
         Pattern::CircuitBreaker => &[
@@ -93,12 +101,14 @@ impl Layer {
             name: None,
             key: None,
             base_config: None,
+            config: None,
             inline: Vec::new(),
             rules: Vec::new(),
             fallbacks: Vec::new(),
             permits: 1,
             detach: None,
             deadline: false,
+            idempotency_key: false,
             mut_ok: false,
             krate: None,
         };
@@ -137,6 +147,7 @@ impl Layer {
             Special::Name => self.name = Some(instance_name(arg)?),
             Special::Key => self.key = Some(self.key_expression(arg)?),
             Special::BaseConfig => self.base_config = Some(instance_name(arg)?),
+            Special::Config => self.config = Some(file(arg)?),
             Special::Crate => self.krate = Some(crate_path(arg)?),
             Special::Fallback => self.fallbacks = paths(arg)?,
             Special::Permits => self.permits = permits(arg)?,
@@ -144,6 +155,10 @@ impl Layer {
             Special::Deadline => {
                 flag(arg, self.time_of_deadline())?;
                 self.deadline = true;
+            }
+            Special::IdempotencyKey => {
+                flag(arg, "; the body reads the key with `resilience::idempotency_key()`")?;
+                self.idempotency_key = true;
             }
             Special::MutOk => {
                 flag(arg, "")?;
@@ -178,7 +193,11 @@ impl Layer {
         self.pattern = match text.value().as_str() {
             "semaphore" => Pattern::Bulkhead,
             "thread_pool" => Pattern::ThreadPoolBulkhead,
-            _ => {
+            other => {
+                // What is meant decides what else is wrong.
+                if canonical(other) == "threadpool" {
+                    self.pattern = Pattern::ThreadPoolBulkhead;
+                }
                 let message = "`type` is \"semaphore\" or \"thread_pool\"";
                 return Err(syn::Error::new_spanned(text, message));
             }
@@ -189,7 +208,7 @@ impl Layer {
     fn setting(&mut self, arg: &Arg) -> syn::Result<()> {
         let written = arg.key.to_string();
         let Some((_, key)) = self.pattern.key(&written) else {
-            return Err(self.unknown(&arg.key));
+            return Err(self.unknown(arg));
         };
         if key.name != written {
             let message = format!("this key is written `{}`", key.name);
@@ -199,8 +218,8 @@ impl Layer {
         Ok(())
     }
 
-    fn unknown(&self, key: &Ident) -> syn::Error {
-        let written = key.to_string();
+    fn unknown(&self, arg: &Arg) -> syn::Error {
+        let written = arg.key.to_string();
         let attribute = shown(self.pattern);
         let specials = COMMON.iter().chain(own(self.pattern)).map(|(name, _)| *name);
         let keys: Vec<&str> =
@@ -213,10 +232,12 @@ impl Layer {
             format!("it belongs to {owners}")
         } else if let Some(shorter) = shorter(&written, &keys) {
             format!("did you mean `{shorter}`?")
+        } else if let ArgValue::Flag = arg.value {
+            format!("write `name = \"{written}\"` if it is the instance")
         } else {
             format!("it has {}", listed(keys, "and").unwrap_or_default())
         };
-        syn::Error::new_spanned(key, format!("`{attribute}` has no key `{written}`; {hint}"))
+        syn::Error::new_spanned(&arg.key, format!("`{attribute}` has no key `{written}`; {hint}"))
     }
 
     /// The other attributes that have a key.
@@ -312,6 +333,16 @@ fn instance_name(arg: &Arg) -> syn::Result<LitStr> {
     }
 }
 
+fn file(arg: &Arg) -> syn::Result<LitStr> {
+    let text = string(arg)?;
+    if text.value().is_empty() {
+        let message = "`config` is the path of a file, from the folder of Cargo.toml on: write \
+                       `config = \"resilience.yaml\"`";
+        return Err(syn::Error::new_spanned(text, message));
+    }
+    Ok(text)
+}
+
 fn path(arg: &Arg) -> syn::Result<ExprPath> {
     as_path(value(arg)?, &arg.key)
 }
@@ -335,7 +366,28 @@ fn as_path(expr: &Expr, key: &Ident) -> syn::Result<ExprPath> {
             let message = format!("`{key}` is the path of a function: write `{key} = {path}`");
             Err(syn::Error::new_spanned(text, message))
         }
-        other => Err(syn::Error::new_spanned(other, format!("`{key}` is the path of a function"))),
+        other => {
+            let message = match path_within(other) {
+                Some(path) => format!("`{key}` is the path of a function: write `{key} = {path}`"),
+                None => format!("`{key}` is the path of a function"),
+            };
+            Err(syn::Error::new_spanned(other, message))
+        }
+    }
+}
+
+/// The path that is meant by `cached()`, and by `self.cached` or `self.cached()`.
+fn path_within(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Call(call) => match &*call.func {
+            Expr::Path(path) => Some(path.to_token_stream().to_string().replace(' ', "")),
+            _ => None,
+        },
+        Expr::MethodCall(call) if is_self(&call.receiver) => Some(format!("Self::{}", call.method)),
+        Expr::Field(ExprField { base, member: Member::Named(name), .. }) if is_self(base) => {
+            Some(format!("Self::{name}"))
+        }
+        _ => None,
     }
 }
 

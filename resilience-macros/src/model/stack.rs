@@ -12,6 +12,8 @@ pub(crate) struct Stack {
     pub(crate) krate: Path,
     /// The paths of the attributes that were taken in, as written.
     pub(crate) siblings: Vec<Path>,
+    /// The files that decide whether the names are right.
+    pub(crate) files: Vec<String>,
     first: &'static str,
 }
 
@@ -50,7 +52,7 @@ impl Stack {
                 problems.at(fallback, message);
             }
         }
-        let stack = Self { layers, krate, siblings, first };
+        let stack = Self { layers, krate, siblings, files: Vec::new(), first };
         if let (Some(detach), Some(_)) = (stack.detach(), stack.thread_pool()) {
             problems.at_span(
                 detach,
@@ -88,6 +90,11 @@ impl Stack {
     /// Whether calls further down learn when this one's time is over.
     pub(crate) fn deadline(&self) -> bool {
         self.layers.iter().any(|layer| layer.deadline)
+    }
+
+    /// Whether each call has an idempotency key of its own.
+    pub(crate) fn idempotency_key(&self) -> bool {
+        self.layer(Pattern::Retry).is_some_and(|layer| layer.idempotency_key)
     }
 
     /// Why the body must own everything that it uses, if it must.

@@ -19,13 +19,18 @@ impl Inline {
 }
 
 fn expected(key: &Key, expr: &Expr) -> syn::Error {
-    let quoted = match key.ty {
-        Type::Duration { .. } | Type::Word(_) | Type::Name => ", as a string",
-        Type::Kinds => ", such as [\"timeout\", \"io\"]",
-        Type::Texts { .. } => ", such as [\"eu\", \"us\"]",
-        _ => "",
+    let form = match (key.ty, expr) {
+        (_, Expr::Lit(ExprLit { lit: Lit::Int(n), .. })) if !n.suffix().is_empty() => {
+            format!(", without `{}`", n.suffix())
+        }
+        (Type::Kinds, _) => ", such as [\"timeout\", \"io\"]".to_owned(),
+        (Type::Texts { .. }, _) => ", such as [\"eu\", \"us\"]".to_owned(),
+        // A text as it should be, but for what it says.
+        (_, Expr::Lit(ExprLit { lit: Lit::Str(_), .. })) => String::new(),
+        (Type::Duration { .. } | Type::Word(_) | Type::Name, _) => ", as a string".to_owned(),
+        _ => String::new(),
     };
-    let message = format!("`{}` is {}{quoted}", key.name, key.ty.allowed());
+    let message = format!("`{}` is {}{form}", key.name, key.ty.allowed());
     syn::Error::new_spanned(expr, message)
 }
 

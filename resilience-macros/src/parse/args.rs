@@ -1,8 +1,9 @@
 use proc_macro2::TokenStream;
 use syn::{
-    Expr, Ident, LitStr, Token,
+    Expr, Ident, Lit, LitStr, Token,
     ext::IdentExt,
     parse::{Parse, ParseStream},
+    token::Paren,
 };
 
 use crate::problems::Problems;
@@ -63,10 +64,12 @@ impl Parse for Arg {
         // `type` and `crate` are keywords.
         let key = input.call(Ident::parse_any)?;
         let has_value = input.parse::<Option<Token![=]>>()?.is_some();
-        let value = if !has_value {
-            ArgValue::Flag
-        } else if input.is_empty() || input.peek(Token![,]) {
+        let lacks_value = has_value && (input.is_empty() || input.peek(Token![,]));
+        let has_other_sign = input.peek(Token![:]) || input.peek(Paren) || input.peek(Lit);
+        let value = if lacks_value || (!has_value && has_other_sign) {
             return Err(syn::Error::new(key.span(), format!("`{key}` needs a value: `{key} = …`")));
+        } else if !has_value {
+            ArgValue::Flag
         } else {
             ArgValue::Expr(ungrouped(input.parse()?))
         };

@@ -2,7 +2,9 @@ use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use resilience_settings::Pattern;
 use syn::{
-    Attribute, Expr, ExprLit, Lit, Meta, Token, parse::Parser, punctuated::Punctuated,
+    Attribute, Expr, ExprLit, Lit, Meta, Token,
+    parse::{ParseStream, Parser},
+    punctuated::Punctuated,
     spanned::Spanned,
 };
 
@@ -34,6 +36,14 @@ impl Written {
         let span = attribute.path().span();
         Some(args.map(|args| Self { pattern, span, args }))
     }
+}
+
+/// The attributes in front of something, and the rest of it; no attributes if they cannot be read.
+pub(crate) fn outer_attributes(tokens: TokenStream) -> (Vec<Attribute>, TokenStream) {
+    let parser = |input: ParseStream<'_>| {
+        Ok((input.call(Attribute::parse_outer)?, input.parse::<TokenStream>()?))
+    };
+    parser.parse2(tokens.clone()).unwrap_or_else(|_| (Vec::new(), tokens))
 }
 
 /// The pattern whose attribute this is, by the last segment of its path.

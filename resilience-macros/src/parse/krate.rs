@@ -56,7 +56,8 @@ impl Dependencies {
     fn read(manifest: &str, table: &str) -> Self {
         let mut found = Self::default();
         let mut section = Section::Other;
-        for line in manifest.lines().map(|line| without_comment(line).trim()) {
+        for line in joined_lines(manifest) {
+            let line = line.trim();
             if let Some(header) = line.strip_prefix('[') {
                 section = Section::of(header.trim_end_matches(']').trim(), table);
                 continue;
@@ -140,6 +141,41 @@ fn unquoted(text: &str) -> &str {
     text.trim().trim_matches(['"', '\''])
 }
 
+/// The lines without comments; a table or list in braces or brackets is one, however it is written.
+fn joined_lines(manifest: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut open = 0;
+    for line in manifest.lines().map(without_comment) {
+        match lines.last_mut() {
+            Some(last) if open > 0 => last.push_str(line),
+            _ => lines.push(line.to_owned()),
+        }
+        open += opened(line);
+    }
+    lines
+}
+
+/// How many more braces and brackets a line opens than it closes.
+fn opened(line: &str) -> i32 {
+    let mut text = None;
+    let signs = line.chars().map(|c| match (text, c) {
+        (Some(quote), _) => {
+            if c == quote {
+                text = None;
+            }
+            0
+        }
+        (None, '"' | '\'') => {
+            text = Some(c);
+            0
+        }
+        (None, '{' | '[') => 1,
+        (None, '}' | ']') => -1,
+        (None, _) => 0,
+    });
+    signs.sum()
+}
+
 /// No crate name, path or version that matters here contains a `#`.
 fn without_comment(line: &str) -> &str {
     line.split('#').next().unwrap_or(line)
@@ -160,6 +196,9 @@ mod tests {
             "[dependencies]\nguard={path='..',package='resilience'} # renamed",
             "[dev-dependencies]\nguard = { package = \"resilience\", path = \"..\" }",
             "[build-dependencies]\nguard = { package = \"resilience\", path = \"..\" }",
+            "[dependencies]\nguard = {\n  path = '..', # here\n  package = 'resilience',\n}",
+            "[package]\ndescription = '{ and ['\n[dependencies]\nguard.package = 'resilience'",
+            "[features]\na = [\n  'b',\n]\n[dependencies]\nguard = { package = \"resilience\" }",
             "[dependencies.guard]\npath = \"..\"\npackage = \"resilience\"\n",
             "[dependencies]\nguard.path = \"..\"\nguard.package = \"resilience\"\n",
             "[target.'cfg(unix)'.dependencies]\nguard = { package = \"resilience\" }",

@@ -1,4 +1,5 @@
 use std::{
+    fmt::Write as _,
     io::{self, Write as _},
     process::ExitCode,
 };
@@ -25,12 +26,18 @@ impl Output {
     }
 
     /// Writes everything. A reader who has gone, such as `head`, has read enough.
-    pub(super) fn print(self) -> ExitCode {
-        let written = io::stdout().write_all(self.text.as_bytes());
-        let failed = match written.and_then(|()| io::stderr().write_all(self.remarks.as_bytes())) {
-            Err(error) => self.failed || error.kind() != io::ErrorKind::BrokenPipe,
-            Ok(()) => self.failed,
-        };
-        if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    pub(super) fn print(mut self) -> ExitCode {
+        let mut out = io::stdout();
+        let written = out.write_all(self.text.as_bytes()).and_then(|()| out.flush());
+        if let Err(error) = written.or_else(unless_gone) {
+            let _ = writeln!(self.remarks, "error: cannot write the answer: {error}"); // a String takes everything
+            self.failed = true;
+        }
+        let told = io::stderr().write_all(self.remarks.as_bytes()).or_else(unless_gone);
+        if self.failed || told.is_err() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
     }
+}
+
+fn unless_gone(error: io::Error) -> io::Result<()> {
+    if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) }
 }

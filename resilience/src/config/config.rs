@@ -3,7 +3,9 @@ use std::fmt;
 use resilience_config::Loaded;
 use resilience_settings::{Pattern, Value};
 
-use super::{ConfigBuilder, Finding, Origin, Report, Severity, Subjects, findings};
+use super::{
+    ConfigBuilder, Finding, Inline, Origin, Report, Severity, Subject, Subjects, findings,
+};
 #[cfg(feature = "config")]
 use super::{ConfigError, Format};
 
@@ -95,7 +97,12 @@ impl Config {
     pub fn report(&self) -> Report {
         let subjects = Subjects::of(self);
         let severity = if self.is_strict() { Severity::Error } else { Severity::Warning };
-        let classes = findings::class_for_kind::check(&subjects, severity);
+        let undeclared: Vec<Subject> = [Pattern::CircuitBreaker, Pattern::Retry]
+            .into_iter()
+            .filter_map(|pattern| self.loaded().resolve(pattern, "", &Inline::default()).ok())
+            .map(Subject::undeclared)
+            .collect();
+        let classes = findings::class_for_kind::check(&subjects, &undeclared, severity);
         self.warnings_found().chain(classes).chain(findings::of(&subjects)).collect()
     }
 

@@ -32,6 +32,7 @@ pub use self::{
 };
 pub use crate::{
     error::CallError,
+    idempotency_key::new_call,
     keyed::key::as_display,
     kind::DeclaredKinds,
     registry::call_site::{CallSite, InlineValue, LayerSpec, RegisteredSite, SiteSpec},

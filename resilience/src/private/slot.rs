@@ -30,7 +30,7 @@ impl<T> Slot<T> {
     label = "not `Clone`",
     note = "a retry gives every attempt its own copy, a fallback that takes the arguments keeps one",
     note = "derive `Clone`, take the argument by reference or in an `Arc`, or let the fallback take \
-            nothing but the error"
+            nothing but the error; a type parameter is bound by it: `T: Clone`"
 )]
 pub trait Reusable: Clone {}
 
@@ -79,7 +79,8 @@ impl<T: Reusable> Lend<T> for Keep {
     label = "not `Send + 'static`",
     note = "a detached body and a thread pool's body outlive the call: they own their arguments, \
             and send their result back",
-    note = "take what other threads may have, such as an `Arc` in the place of an `Rc`"
+    note = "take what other threads may have, such as an `Arc` in the place of an `Rc`; a type \
+            parameter is bound: `T: Send + 'static`"
 )]
 pub trait Movable: Send + 'static {}
 

@@ -28,13 +28,19 @@ pub(super) fn call<T, E>(
         );
     }
     let in_body = &Cell::new(false);
-    blocking_call(order, |span| {
-        let due = context::due(&order.clock);
-        let (end, is_late) = (None, false);
-        let mut through = Through { order, rules, operation, in_body, due, end, is_late, span };
-        through.in_time()?;
-        through.layers(&order.layers)
-    })
+    let through = || {
+        blocking_call(order, |span| {
+            let due = context::due(&order.clock);
+            let (end, is_late) = (None, false);
+            let mut through = Through { order, rules, operation, in_body, due, end, is_late, span };
+            through.in_time()?;
+            through.layers(&order.layers)
+        })
+    };
+    match order.context() {
+        Some(context) => context.enter(through),
+        None => through(),
+    }
 }
 
 /// A call on its way.

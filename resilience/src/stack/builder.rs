@@ -39,6 +39,7 @@ pub struct StackBuilder {
     registry: Option<Resilience>,
     layers: Vec<Layer>,
     deadline: bool,
+    idempotency_key: bool,
 }
 
 impl Resilience {
@@ -168,6 +169,16 @@ impl StackBuilder {
         self
     }
 
+    /// Gives each call an idempotency key, the same in all of its attempts and in the fallback; see
+    /// [`idempotency_key`](crate::idempotency_key), where an example is as well.
+    ///
+    /// Such a stack allocates as one that is not in the fixed order does.
+    #[must_use]
+    pub fn idempotency_key(mut self) -> Self {
+        self.idempotency_key = true;
+        self
+    }
+
     /// Puts the layers together.
     ///
     /// # Panics
@@ -193,7 +204,7 @@ impl StackBuilder {
             layers.windows(2).all(|pair| pair[0].clock().is_same(pair[1].clock())),
             "the instances of a stack must take their time from one clock"
         );
-        Stack::new(Order::new(layers, self.deadline))
+        Stack::new(Order::new(layers, self.deadline, self.idempotency_key))
     }
 
     fn instance<I>(&self, given: impl IntoInstance<I>) -> I {

@@ -11,7 +11,7 @@ use crate::{
     BulkheadFull, Retry, TimeLimiter,
     bulkhead::{Entry, Permit, Slot, Wait},
     clock::Sleep,
-    context::{Context as CallContext, Presence},
+    context::{Context as CallContext, Deadline, Presence},
     error::TimedOut,
     retry::Progress,
     time_limiter::TimeLimit,
@@ -56,7 +56,7 @@ pin_project_lite::pin_project! {
         #[pin]
         slot: Option<Wait>,
         // What calls further down are told while the body runs.
-        published: Option<CallContext>,
+        published: Option<Deadline>,
     }
 }
 
@@ -132,7 +132,7 @@ impl Pass<'_> {
 
     /// Sets the time where a deadline around the call, or one for calls further down, plays a part.
     /// Returns what they are told.
-    fn begin_in_time(&mut self) -> Option<CallContext> {
+    fn begin_in_time(&mut self) -> Option<Deadline> {
         let layers = &*self.layers;
         let now = self.now();
         let own = layers.time_limiter.as_ref().and_then(|limiter| limiter.begin(Some(now)));
@@ -145,13 +145,13 @@ impl Pass<'_> {
 
     /// What calls further down are told while the body runs whose time limit ends at `limit`; `None`
     /// where they are told nothing by this one.
-    fn published(&self, limit: Option<u64>) -> Option<CallContext> {
+    fn published(&self, limit: Option<u64>) -> Option<Deadline> {
         let Layers { retry, time_limiter, clock, .. } = &*self.layers;
         let limit = limit.zip(time_limiter.as_ref().map(TimeLimiter::shared_name));
         let total = self.progress.as_ref().and_then(Progress::end);
         let total = total.zip(retry.as_ref().map(Retry::shared_name));
         let (end, owner) = limit.into_iter().chain(total).min_by_key(|(end, _)| *end)?;
-        Some(CallContext::present().unwrap_or_default().until(end, clock, owner))
+        Some(Deadline::new(end, clock, owner))
     }
 
     /// When the outer layers let the present attempt in: the inner ones begin at that very time.
@@ -168,7 +168,7 @@ impl Pass<'_> {
     pub(super) fn before_poll(&mut self, waiting: &Waiting) -> Option<Presence> {
         self.polling = true;
         self.span.enter();
-        waiting.published.as_ref().map(|context| context.clone().become_present())
+        waiting.published.as_ref().map(|deadline| CallContext::within(deadline).become_present())
     }
 
     #[inline]

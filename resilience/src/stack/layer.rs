@@ -1,6 +1,7 @@
 use crate::{
     Bulkhead, CircuitBreaker, RateLimiter, Retry, TimeLimiter,
     clock::Clock,
+    context::Context,
     trace::{Named, Names},
 };
 
@@ -68,25 +69,32 @@ impl Layer {
 }
 
 /// The layers of a stack as they were stated.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Order {
     /// The outermost first.
     pub(super) layers: Vec<Layer>,
     /// Whether calls further down learn when this one's time is over.
     pub(super) deadline: bool,
+    /// Whether each call has an idempotency key of its own.
+    pub(super) idempotency_key: bool,
     /// The clock of all layers.
     pub(super) clock: Clock,
 }
 
 impl Order {
-    pub(super) fn new(layers: Vec<Layer>, deadline: bool) -> Self {
+    pub(super) fn new(layers: Vec<Layer>, deadline: bool, idempotency_key: bool) -> Self {
         let clock = layers.first().map(|layer| layer.clock().clone()).unwrap_or_default();
-        Self { layers, deadline, clock }
+        Self { layers, deadline, idempotency_key, clock }
     }
 
     #[cfg(feature = "tower")]
     pub(super) fn retries(&self) -> bool {
         self.layers.iter().any(|layer| matches!(layer, Layer::Retry(_)))
+    }
+
+    /// What a call tells all that it does, itself included, if it has something to tell.
+    pub(super) fn context(&self) -> Option<Context> {
+        self.idempotency_key.then(Context::of_new_call)
     }
 
     /// Whether this is the fixed order, with each pattern at most once.

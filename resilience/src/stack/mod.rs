@@ -20,7 +20,7 @@
 //! - A panic of the body is one failure for every circuit breaker around it.
 //!
 //! Where a stack follows the fixed order, or leaves some of its layers out, a call allocates nothing. In
-//! any other order it allocates a small list, and a box for every time limit and every wait.
+//! any other order, or with [keys](StackBuilder::idempotency_key), it allocates a small list, and a box for every time limit and every wait.
 //!
 //! # Blocking callers
 //!

@@ -7,6 +7,7 @@ use super::{
 use crate::{
     __private::{Distinct, Lend, PerAttempt, Response, Same, Slot},
     Error, Rules,
+    context::{Context, carry},
     error::CallError,
 };
 
@@ -27,6 +28,8 @@ pub struct Unanswered<T, E> {
 /// Protected calls with a fallback; `Identity` is a matter of the library.
 pub struct WithFallback<T, E, F, Identity> {
     calls: Unanswered<T, E>,
+    /// Whether each call has an idempotency key: the fallback has it too, so it is made here.
+    keyed: bool,
     fallback: F,
     identity: Identity,
 }
@@ -52,7 +55,7 @@ impl<T> Protected<T, Error> {
     /// the errors of what it calls.
     #[must_use]
     pub fn fallback<F>(&self, fallback: F) -> WithFallback<T, Error, F, Same> {
-        WithFallback { calls: self.calls.clone(), fallback, identity: Same }
+        WithFallback::new(&self.calls, fallback, Same)
     }
 }
 
@@ -94,7 +97,7 @@ impl<T, E> Unanswered<T, E> {
     /// ```
     #[must_use]
     pub fn fallback<F>(&self, fallback: F) -> WithFallback<T, E, F, Distinct> {
-        WithFallback { calls: self.clone(), fallback, identity: Distinct }
+        WithFallback::new(self, fallback, Distinct)
     }
 
     /// Makes a call; `operation` is called once per attempt.
@@ -145,6 +148,11 @@ impl<T, E> Unanswered<T, E> {
 }
 
 impl<T, E, F, Identity> WithFallback<T, E, F, Identity> {
+    fn new(calls: &Unanswered<T, E>, fallback: F, identity: Identity) -> Self {
+        let (stack, keyed) = calls.stack.without_keys();
+        Self { calls: Unanswered { stack, rules: calls.rules }, keyed, fallback, identity }
+    }
+
     /// Adds a fallback for what the ones before it do not handle.
     ///
     /// # Examples
@@ -161,8 +169,8 @@ impl<T, E, F, Identity> WithFallback<T, E, F, Identity> {
     /// ```
     #[must_use]
     pub fn fallback<G>(self, next: G) -> WithFallback<T, E, FirstOf<F, G>, Identity> {
-        let Self { calls, fallback, identity } = self;
-        WithFallback { calls, fallback: FirstOf::new(fallback, next), identity }
+        let Self { calls, keyed, fallback, identity } = self;
+        WithFallback { calls, keyed, fallback: FirstOf::new(fallback, next), identity }
     }
 
     /// Makes a call; `operation` is called once per attempt, the fallback after the last one.
@@ -201,6 +209,20 @@ impl<T, E, F, Identity> WithFallback<T, E, F, Identity> {
     ///
     /// As [`call`](Self::call).
     pub async fn call_with<A, O, M>(
+        &self,
+        arguments: A,
+        operation: impl FnMut(A) -> O,
+    ) -> Result<T, CallError<E>>
+    where
+        A: Clone,
+        O: Future<Output = Result<T, E>>,
+        F: Fallback<A, T, E, Identity, M>,
+    {
+        let context = self.keyed.then(Context::of_new_call);
+        carry(context, self.call_and_respond(arguments, operation)).await
+    }
+
+    async fn call_and_respond<A, O, M>(
         &self,
         arguments: A,
         mut operation: impl FnMut(A) -> O,
@@ -242,7 +264,12 @@ impl<T, E> Clone for Unanswered<T, E> {
 
 impl<T, E, F: Clone, Identity: Copy> Clone for WithFallback<T, E, F, Identity> {
     fn clone(&self) -> Self {
-        Self { calls: self.calls.clone(), fallback: self.fallback.clone(), identity: self.identity }
+        Self {
+            calls: self.calls.clone(),
+            keyed: self.keyed,
+            fallback: self.fallback.clone(),
+            identity: self.identity,
+        }
     }
 }
 

@@ -3,7 +3,7 @@ use std::{fmt, ops::ControlFlow, sync::Arc};
 use super::{
     Handle, Layers, Pass, Protected, StackBuilder, any_order::AnyOrder, blocking, layer::Order,
 };
-use crate::{Rules, error::CallError};
+use crate::{Rules, context::carry, error::CallError};
 
 /// Several patterns around one call, in the order in which they were stated; the [module](super)
 /// tells more.
@@ -28,7 +28,7 @@ use crate::{Rules, error::CallError};
 #[derive(Clone)]
 pub struct Stack {
     order: Arc<Order>,
-    /// For the fast path: the layers of a stack that is in the fixed order.
+    /// For the fast path: the layers of a stack that is in the fixed order and makes no keys.
     pub(super) fixed: Option<Arc<Layers>>,
 }
 
@@ -39,8 +39,20 @@ impl Stack {
     }
 
     pub(super) fn new(order: Order) -> Self {
-        let fixed = order.is_fixed().then(|| Arc::new(Layers::of(&order)));
+        let is_plain = order.is_fixed() && !order.idempotency_key;
+        let fixed = is_plain.then(|| Arc::new(Layers::of(&order)));
         Self { order: Arc::new(order), fixed }
+    }
+
+    /// The same stack for who makes the keys of the calls himself, and whether there are to be some.
+    pub(super) fn without_keys(&self) -> (Self, bool) {
+        let keyed = self.order.idempotency_key;
+        let stack = if keyed {
+            Self::new(Order { idempotency_key: false, ..(*self.order).clone() })
+        } else {
+            self.clone()
+        };
+        (stack, keyed)
     }
 
     /// The same stack off the fast path, whose behaviour must not differ.
@@ -252,7 +264,8 @@ impl Stack {
         F: Future<Output = Result<T, E>>,
     {
         let Some(layers) = &self.fixed else {
-            return AnyOrder::new(&self.order, rules, operation, can_repeat).await;
+            let call = AnyOrder::new(&self.order, rules, operation, can_repeat);
+            return carry(self.order.context(), call).await;
         };
         let mut pass = Pass::new(Handle::Lent(layers));
         loop {

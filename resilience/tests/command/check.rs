@@ -169,3 +169,70 @@ fn json_tells_of_a_refused_file_too() {
     assert_eq!(json["findings"][0]["severity"], "error");
     assert_eq!(json["findings"][0]["place"], "r.yaml:1");
 }
+
+#[test]
+fn a_breaker_that_can_never_open_fails_as_it_stops_the_start() {
+    let ran = folder("circuitbreaker.instances.pay.record_errors: [com.example.Declined]")
+        .run(&["check", "r.yaml"]);
+    assert_eq!(ran.status, 1);
+    let wanted = "error: r.yaml:1: circuitbreaker.instances.pay.record_errors = \
+                  [com.example.Declined]: no error kind is known for any of these classes";
+    assert!(ran.answer.contains(wanted), "{}", ran.answer);
+}
+
+/// A log reads lines: nothing from outside may make one of its own.
+#[test]
+fn the_name_of_a_file_stays_on_its_line() {
+    for name in ["a\nerror: b.yaml", "a\n.yaml", "\u{1b}[2J.yaml"] {
+        for task in [&["check"][..], &["explain"], &["import"], &["simulate", "--scenario", name]] {
+            let instance: &[&str] = if task == ["explain"] { &["pay"] } else { &[] };
+            let ran = Folder::new().run(&[task, &[name], instance].concat());
+            assert_eq!(ran.status, 1, "{task:?} {name:?}");
+            let told = format!("{}{}", ran.answer, ran.remarks);
+            assert_eq!(
+                told.matches("error: ").count(),
+                1 + name.matches("error").count(),
+                "{told}"
+            );
+            assert!(!told.contains(['\u{1b}']) && !told.contains("\n.yaml"), "{told}");
+            assert!(!told.contains("\nerror: b"), "{told}");
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_answer_that_cannot_be_written_is_told() {
+    let folder = folder(YAML);
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let ran = folder.run_into(&["check", "r.yaml"], full.into());
+    assert_eq!(ran.status, 1);
+    assert!(ran.remarks.starts_with("error: cannot write the answer: "), "{}", ran.remarks);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reader_who_has_gone_has_read_enough_and_is_told_the_rest() {
+    let folder = Folder::new()
+        .with("a.yaml", "resilience4j.ratelimiter.instances.pay.subscribeForEvents: true");
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let ran = folder.run_into(&["import", "a.yaml"], writer.into());
+    assert_eq!(ran.status, 0, "{}", ran.remarks);
+    assert!(ran.remarks.contains("subscribe_for_events"), "{}", ran.remarks);
+}
+
+#[test]
+fn a_placeholder_for_the_environment_is_told_to_need_it() {
+    let folder = folder("retry.instances.pay.max_attempts: ${ATTEMPTS}");
+    let variable = [("ATTEMPTS", "4")];
+    let without = folder.run_with(&["check", "r.yaml"], &variable);
+    assert!(without.answer.contains("the environment is not read"), "{}", without.answer);
+    let with = folder.run_with(&["check", "r.yaml", "--env"], &variable);
+    assert!(with.has_line(&[
+        "retry.instances.pay.max_attempts",
+        "4",
+        "r.yaml:1",
+        "(retry.instances.pay)"
+    ]));
+}

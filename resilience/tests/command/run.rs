@@ -1,7 +1,7 @@
 use std::{
     fs,
-    path::PathBuf,
-    process::{Command, Output},
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
     sync::atomic::{AtomicU32, Ordering},
 };
 
@@ -25,6 +25,10 @@ impl Folder {
         self
     }
 
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     pub(crate) fn read(&self, name: &str) -> String {
         fs::read_to_string(self.path.join(name)).expect("the file was written")
     }
@@ -34,14 +38,21 @@ impl Folder {
         self.run_with(arguments, &[])
     }
 
+    /// The same with an answer that goes elsewhere.
+    pub(crate) fn run_into(&self, arguments: &[&str], answer: Stdio) -> Ran {
+        let output = self.command(arguments).stdout(answer).output();
+        Ran::of(&output.expect("the command was built"))
+    }
+
     pub(crate) fn run_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Ran {
-        let output = Command::new(env!("CARGO_BIN_EXE_resilience"))
-            .args(arguments)
-            .envs(variables.iter().copied())
-            .current_dir(&self.path)
-            .output()
-            .expect("the command was built");
-        Ran::of(&output)
+        let output = self.command(arguments).envs(variables.iter().copied()).output();
+        Ran::of(&output.expect("the command was built"))
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_resilience"));
+        command.args(arguments).current_dir(&self.path);
+        command
     }
 }
 

@@ -96,6 +96,46 @@ backend: [{ latency: 1ms }]
     assert_eq!(calls, ["5", "4", "0", "0", "2", "1"]);
 }
 
+/// A backend goes on as it was last; calls come only in the phases that are written.
+#[test]
+fn after_their_last_phase_calls_end_and_the_backend_goes_on() {
+    let scenario = "
+stack: { retry: pay }
+duration: 4s
+arrivals: [{ for: 2s, rate: 4 }]
+backend: [{ for: 1s, latency: 1ms, error_rate: 100 }]
+";
+    let ran = simulated(scenario);
+    assert!(ran.answer.contains("7 calls: 0 ok, 7 failed"), "{}", ran.answer);
+}
+
+#[test]
+fn changes_of_state_beyond_those_that_are_told_are_counted() {
+    let folder = Folder::new()
+        .with("r.yaml", "circuitbreaker.instances.pay: { sliding_window_size: 1, wait_duration_in_open_state: 1ms, permitted_number_of_calls_in_half_open_state: 1 }")
+        .with("outage.yaml", "{ stack: pay, duration: 2s, rate: 10000, backend: [{ error_rate: 100 }] }");
+    let ran = folder.run(&SIMULATE);
+    let told = ran.answer.lines().filter(|line| line.contains(" -> ")).count();
+    let more =
+        ran.answer.lines().find_map(|line| line.trim().strip_prefix("and ")?.strip_suffix(" more"));
+    assert_eq!(told, 1_000);
+    // It opens, and then with each call after its wait goes half-open and opens again.
+    assert!(more.unwrap().parse::<u32>().unwrap() > 1_000, "{more:?}");
+}
+
+#[test]
+fn a_thread_pool_is_not_left_out_without_a_word() {
+    for instances in ["", INSTANCES] {
+        let folder = Folder::new()
+            .with("r.yaml", &format!("{instances}\nthread-pool-bulkhead.instances.pay: {{}}"))
+            .with("outage.yaml", &OUTAGE.replace("{ circuit_breaker: pay }", "pay"));
+        let ran = folder.run(&SIMULATE);
+        assert_eq!(ran.status, 1, "{}", ran.answer);
+        let wanted = "'pay' has a thread pool, which cannot be simulated";
+        assert!(ran.remarks.contains(wanted), "{}", ran.remarks);
+    }
+}
+
 #[test]
 fn error_kinds_are_what_the_lists_of_the_instances_name() {
     let instances = INSTANCES.replace("minimum", "ignore_errors: [http_4xx], minimum");

@@ -2,5 +2,6 @@
 
 pub(super) mod all_well;
 pub(super) mod hung_inventory;
+pub(super) mod recovery;
 pub(super) mod rush;
 pub(super) mod slow_provider;

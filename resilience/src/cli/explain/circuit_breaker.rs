@@ -3,11 +3,11 @@ use std::time::Duration;
 use super::{super::time::readable, AT_MOST, between, count, trial};
 use crate::{
     CircuitBreakerConfig,
-    circuit_breaker::{FailureCounting, HalfOpenEvaluation, SlidingWindowType},
+    circuit_breaker::{FailureCounting, HalfOpenEvaluation, SlidingWindowType, State},
 };
 
 pub(super) fn sentences(breaker: &CircuitBreakerConfig) -> Vec<String> {
-    let mut told = Vec::new();
+    let mut told: Vec<String> = starts(breaker).into_iter().collect();
     match breaker.failure_counting() {
         FailureCounting::Rate => told.extend(opens_by_rate(breaker)),
         FailureCounting::Consecutive => told.push(opens_in_a_row(breaker)),
@@ -18,6 +18,26 @@ pub(super) fn sentences(breaker: &CircuitBreakerConfig) -> Vec<String> {
     told.push(recovers(breaker));
     told.push(outage(breaker));
     told
+}
+
+/// Where it starts in another state than all that follows is about.
+fn starts(breaker: &CircuitBreakerConfig) -> Option<String> {
+    let state = breaker.initial_state();
+    let what = match state {
+        State::Closed => return None,
+        State::Open => {
+            format!("calls are refused for {}, and then probes decide", open_time(breaker, 1))
+        }
+        State::HalfOpen => "probes decide at once".to_owned(),
+        State::Disabled => {
+            "every call passes and none counts, until it is closed by hand".to_owned()
+        }
+        State::MetricsOnly => {
+            "every call passes and counts, and none opens it, until it is closed by hand".to_owned()
+        }
+        State::ForcedOpen => "every call is refused, until it is closed by hand".to_owned(),
+    };
+    Some(format!("Starts {state}: {what}. The rest is about the time after that."))
 }
 
 fn opens_by_rate(breaker: &CircuitBreakerConfig) -> Vec<String> {
@@ -62,9 +82,14 @@ fn what_counts(breaker: &CircuitBreakerConfig) -> String {
             kinds.join(", ")
         ),
     };
-    match breaker.ignore_errors() {
-        [] => format!("{failures}."),
-        kinds => format!("{failures}; these count as neither: {}.", kinds.join(", ")),
+    let ignored = match breaker.ignore_errors() {
+        [] => return format!("{failures}."),
+        kinds => format!("{failures}; these count as neither: {}", kinds.join(", ")),
+    };
+    if breaker.ignore_errors().iter().any(|kind| kind == "timeout") {
+        format!("{ignored}, but for the time limiter's own timeouts, which are failures.")
+    } else {
+        format!("{ignored}.")
     }
 }
 
@@ -128,20 +153,32 @@ fn verdict(breaker: &CircuitBreakerConfig) -> String {
     }
 }
 
+/// The longest that one opening lasts; `None` where it grows without limit.
+pub(super) fn longest_open(breaker: &CircuitBreakerConfig) -> Option<Duration> {
+    if breaker.enable_exponential_backoff() && breaker.exponential_backoff_multiplier() > 1.0 {
+        breaker.exponential_max_wait_duration_in_open_state()
+    } else {
+        Some(breaker.open_time(1, AT_MOST))
+    }
+}
+
 fn outage(breaker: &CircuitBreakerConfig) -> String {
-    let cap = breaker.exponential_max_wait_duration_in_open_state();
-    let longest = match (breaker.enable_exponential_backoff(), cap) {
-        (true, None) => {
-            return "With a wait that grows without limit, callers may be refused long \
-                                after the callee is well again."
-                .to_owned();
-        }
-        (true, Some(cap)) => cap,
-        (false, _) => breaker.open_time(1, AT_MOST),
+    let Some(longest) = longest_open(breaker) else {
+        return "With a wait that grows without limit, callers may be refused long after the callee is \
+                well again."
+            .to_owned();
+    };
+    let half_open = breaker.max_wait_duration_in_half_open_state();
+    let reopens = half_open >= Duration::from_millis(1)
+        && breaker.transition_to_state_after_wait_duration() == State::Open;
+    let again = if reopens {
+        format!("; where they are not within {}, it is all to do again", readable(half_open))
+    } else {
+        String::new()
     };
     format!(
-        "Once the callee is well again, callers are refused for {} more at most, and then until the \
-         probes are back.",
+        "Once the callee is well again and the last failure is back, callers are refused for {} more at most, and then until the \
+         probes are back{again}.",
         readable(longest)
     )
 }

@@ -11,19 +11,27 @@ use crate::{
 pub(super) fn rate(limiter: &RateLimiterConfig) -> Vec<String> {
     let calls = count(limiter.limit_for_period().into(), "call");
     let period = readable(limiter.limit_refresh_period());
-    let refill = match limiter.refill() {
-        Refill::Interval => "the permissions of a period come all at once",
-        Refill::Greedy => "permissions come back one by one",
+    let lets = match limiter.refill() {
+        Refill::Interval => format!(
+            "Lets {calls} through in every {period}; the permissions of a period come all at once."
+        ),
+        Refill::Greedy => format!(
+            "Lets {calls} through at once after a quiet time, and {calls} every {period} in the long \
+             run; permissions come back one by one."
+        ),
     };
     vec![
-        format!("Lets {calls} through in every {period}; {refill}."),
+        lets,
         waits(limiter.timeout_duration(), "its turn", "is refused at once where that is too short"),
     ]
 }
 
-pub(super) fn time(limiter: &TimeLimiterConfig) -> Vec<String> {
+/// With `in_pool` the call runs on a thread, which nobody can stop.
+pub(super) fn time(limiter: &TimeLimiterConfig, in_pool: bool) -> Vec<String> {
     let limit = readable(limiter.timeout_duration());
-    let running = if limiter.cancel_running_future() {
+    let running = if in_pool {
+        "On its thread the call runs on to its end; for the breaker around it, it has failed."
+    } else if limiter.cancel_running_future() {
         "The call is dropped there; it is a failure for the breaker around it."
     } else {
         "Where the function has `detach`, it runs on; for the breaker around it, it has failed."
@@ -45,11 +53,14 @@ pub(super) fn bulkhead(bulkhead: &BulkheadConfig) -> Vec<String> {
 pub(super) fn thread_pool(pool: &ThreadPoolBulkheadConfig) -> Vec<String> {
     let (core, most) = (pool.core_thread_pool_size(), pool.max_thread_pool_size());
     let queue = pool.queue_capacity();
+    let waiting = match queue {
+        0 => "none waits for one".to_owned(),
+        queue => format!("up to {} may wait for one", count(queue.into(), "further call")),
+    };
+    let further =
+        if most > core { format!(", and then there are up to {most}") } else { String::new() };
     vec![
-        format!(
-            "Runs calls on {}; {queue} more wait for one, and then there are up to {most}.",
-            count(core.into(), "thread")
-        ),
+        format!("Runs calls on {}; {waiting}{further}.", count(core.into(), "thread")),
         format!(
             "With {} under way or waiting, the next is refused.",
             u64::from(most) + u64::from(queue)

@@ -120,7 +120,10 @@ fn explain(config: &Config, given: &[String]) -> Result<String, String> {
                 settings.circuit_breaker.as_ref().map(circuit_breaker::sentences)
             }
             Pattern::RateLimiter => settings.rate_limiter.as_ref().map(limits::rate),
-            Pattern::TimeLimiter => settings.time_limiter.as_ref().map(limits::time),
+            Pattern::TimeLimiter => settings
+                .time_limiter
+                .as_ref()
+                .map(|one| limits::time(one, settings.thread_pool.is_some())),
             Pattern::Bulkhead => settings.bulkhead.as_ref().map(limits::bulkhead),
             Pattern::ThreadPoolBulkhead => settings.thread_pool.as_ref().map(limits::thread_pool),
         };

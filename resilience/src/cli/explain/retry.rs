@@ -6,23 +6,27 @@ use crate::{Config, RetryConfig};
 /// How many waits are told one by one.
 const SHOWN: u32 = 8;
 
-/// How many waits are added up at most: with more attempts something else is to end them.
+/// How many growing waits are added up at most: with more attempts something else is to end them.
 const MOST: u32 = 10_000;
 
 pub(super) fn sentences(retry: &RetryConfig, config: &Config) -> Vec<String> {
     let attempts = retry.max_attempts();
-    let mut told = vec![match attempts {
-        1 => "Makes one attempt: nothing is retried.".to_owned(),
-        n => format!("Makes up to {n} attempts, the first one included."),
-    }];
-    if attempts > 1 {
-        told.push(format!("Waits between them: {}.", each(retry)));
-        if let (Some(least), Some(most)) = (sum(retry, 0.0, Duration::ZERO), longest(retry)) {
-            told.push(format!("In all it waits {}.", between(least, most)));
-        }
-        let asked = readable(retry.retry_after_max());
+    if attempts == 1 {
+        return vec!["Makes one attempt: nothing is retried.".to_owned()];
+    }
+    let mut told = vec![
+        format!("Makes up to {attempts} attempts, the first one included."),
+        format!("Waits between them: {}.", each(retry)),
+    ];
+    let ends = [0.0, AT_MOST].map(|random| sum(retry, random, Duration::ZERO));
+    if let [Some(least), Some(most)] = ends {
+        told.push(format!("In all it waits {}.", between(least, most)));
+    }
+    let asked = retry.retry_after_max();
+    if retry.interval().wait(1, 0.0).is_some_and(|shortest| shortest < asked) {
         told.push(format!(
-            "Where an error says `retry_after`, that wait can be longer, up to {asked}."
+            "Where an error or a refusal says `retry_after`, that wait can be longer, up to {}.",
+            readable(asked)
         ));
     }
     told.push(match retry.retry_errors() {
@@ -39,21 +43,29 @@ pub(super) fn sentences(retry: &RetryConfig, config: &Config) -> Vec<String> {
     told
 }
 
-/// The longest that the waits take in all; `None` where there are too many to add up.
-pub(super) fn longest(retry: &RetryConfig) -> Option<Duration> {
-    sum(retry, AT_MOST, Duration::ZERO)
-}
-
-/// The same were each as long as a `retry_after` may ask for.
-pub(super) fn longest_as_asked(retry: &RetryConfig) -> Option<Duration> {
-    sum(retry, AT_MOST, retry.retry_after_max())
+/// The longest that the waits take in all, were each to be asked for at least this long; `None`
+/// where there are too many to add up.
+pub(super) fn longest(retry: &RetryConfig, asked: Duration) -> Option<Duration> {
+    sum(retry, AT_MOST, asked.min(retry.retry_after_max()))
 }
 
 /// All waits at a place in their range, each of them at least this long.
 fn sum(retry: &RetryConfig, random: f64, least: Duration) -> Option<Duration> {
-    let attempts = Some(retry.max_attempts()).filter(|attempts| *attempts <= MOST)?;
-    let waits = (1..attempts).map_while(|attempt| retry.interval().wait(attempt, random));
-    Some(waits.fold(Duration::ZERO, |sum, wait| sum.saturating_add(wait.max(least))))
+    let attempts = retry.max_attempts();
+    let wait = |attempt| Some(retry.interval().wait(attempt, random)?.max(least));
+    if !retry.enable_exponential_backoff() {
+        return Some(wait(1)?.saturating_mul(attempts - 1));
+    }
+    let waits = (1..attempts).map_while(wait);
+    (attempts <= MOST).then(|| waits.fold(Duration::ZERO, Duration::saturating_add))
+}
+
+/// Whether a refusal of this kind is retried.
+pub(super) fn retries(retry: &RetryConfig, kind: &str) -> bool {
+    let is_on = |list: &[String]| list.iter().any(|listed| listed == kind);
+    let is_open_breaker = kind == "call_not_permitted";
+    let all = retry.retry_errors().is_empty() && !is_open_breaker;
+    (all || is_on(retry.retry_errors())) && !is_on(retry.ignore_errors())
 }
 
 fn each(retry: &RetryConfig) -> String {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{super::time::readable, Named, retry};
+use super::{super::time::readable, Named, circuit_breaker, retry};
 use crate::RetryConfig;
 
 /// The longest time that one call takes in a layer; none where nothing bounds it.
@@ -56,36 +56,90 @@ fn latency(named: &Named) -> Vec<String> {
             format!("Nothing bounds how long a call takes: {formula}. A time limiter would.")
         }];
     };
-    let attempts = retry.max_attempts();
-    let Some(waits) = retry::longest(retry) else {
-        return vec![format!("{attempts} attempts bound nothing.")]
-            .into_iter()
-            .chain(bounded.then(|| total(retry, one)).flatten())
-            .collect();
+    let (attempts, asked) = (retry.max_attempts(), Asked::of(named, retry));
+    let waits = retry::longest(retry, asked.longest);
+    let all = |waits: Duration| one.saturating_mul(attempts).saturating_add(waits);
+    let sum = match waits {
+        Some(waits) => format!("{attempts} x ({formula}) + waits {}", readable(waits)),
+        None => format!("{attempts} x ({formula}) + waits too many to add up"),
     };
-    let sum = format!("{attempts} x ({formula}) + waits {}", readable(waits));
     if !bounded {
         return vec![format!("Nothing bounds how long a call takes: {sum}. A time limiter would.")];
     }
-    let all = |waits| one.saturating_mul(attempts).saturating_add(waits);
-    let mut told = vec![format!("A caller waits for at most {sum} = {}.", readable(all(waits)))];
-    let stretched = retry::longest_as_asked(retry).map(all).map(|all| {
-        format!("Were every wait as long as a `retry_after` may ask for: {}.", readable(all))
-    });
-    told.extend(total(retry, one).or(stretched));
-    told
+    let total = retry.total_timeout();
+    let by_attempts = waits.map(all);
+    let by_total = total.map(|total| total.saturating_add(one));
+    match (by_attempts, total, by_total) {
+        (Some(longest), _, by_total) if by_total.is_none_or(|by_total| longest <= by_total) => {
+            let mut told =
+                vec![format!("A caller waits for at most {sum} = {}.", readable(longest))];
+            told.extend(asked.sentence(retry));
+            told.extend(stretched(retry, all, longest, by_total));
+            told
+        }
+        (_, Some(total), Some(by_total)) => vec![format!(
+            "A caller waits for at most `total_timeout` {} + {formula} = {}: no attempt starts later, \
+             whatever waits a `retry_after` asks for.",
+            readable(total),
+            readable(by_total)
+        )],
+        _ => vec![format!("Hardly a bound: {sum}. A `total_timeout` would be one.")],
+    }
 }
 
-/// When `total_timeout` ends it, whatever the waits are.
-fn total(retry: &RetryConfig, one: Duration) -> Option<String> {
-    let total = retry.total_timeout()?;
-    Some(format!(
-        "By `total_timeout`, whatever waits a `retry_after` asks for: the last attempt starts by {} and \
-         takes {}, which makes {}.",
-        readable(total),
-        readable(one),
-        readable(total.saturating_add(one))
-    ))
+/// The longest once errors say `retry_after`, where that is longer.
+fn stretched(
+    retry: &RetryConfig,
+    all: impl Fn(Duration) -> Duration,
+    longest: Duration,
+    by_total: Option<Duration>,
+) -> Option<String> {
+    let asked = all(retry::longest(retry, Duration::MAX)?);
+    let most = by_total.map_or(asked, |by_total| by_total.min(asked));
+    (most > longest).then(|| {
+        let most = readable(most);
+        format!("Were every wait as long as a `retry_after` of an error may ask for: {most}.")
+    })
+}
+
+/// How long the stack's own refusals ask a retry to wait, where they are retried.
+struct Asked {
+    longest: Duration,
+    by: &'static str,
+}
+
+impl Asked {
+    fn of(named: &Named, retry: &RetryConfig) -> Self {
+        // What is refused would have to wait for longer than it may, by a period at most.
+        let limiter = named.rate_limiter.as_ref().map(|limiter| {
+            limiter.timeout_duration().saturating_add(limiter.limit_refresh_period())
+        });
+        let breaker = named
+            .circuit_breaker
+            .as_ref()
+            .map(|breaker| circuit_breaker::longest_open(breaker).unwrap_or(Duration::MAX));
+        let both = [
+            (limiter, "request_not_permitted", "rate limiter"),
+            (breaker, "call_not_permitted", "open circuit breaker"),
+        ];
+        both.into_iter()
+            .filter(|(_, kind, _)| retry::retries(retry, kind))
+            .filter_map(|(longest, _, by)| Some(Self { longest: longest?, by }))
+            .max_by_key(|asked| asked.longest)
+            .unwrap_or(Self { longest: Duration::ZERO, by: "" })
+    }
+
+    /// Says so where it makes waits longer.
+    fn sentence(&self, retry: &RetryConfig) -> Option<String> {
+        let plain = retry::longest(retry, Duration::ZERO)?;
+        (retry::longest(retry, self.longest)? > plain).then(|| {
+            format!(
+                "What the {} refuses is retried too, and asks for waits of up to {}.",
+                self.by,
+                readable(self.longest.min(retry.retry_after_max()))
+            )
+        })
+    }
 }
 
 /// What one attempt takes. The time limit includes the wait for a slot, and not that for a turn.

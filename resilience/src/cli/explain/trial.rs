@@ -26,7 +26,7 @@ pub(super) fn sentences(config: &CircuitBreakerConfig) -> Vec<String> {
              how many come with `expected_rate`."
                 .to_owned(),
         );
-    } else if let Some(trial) = Trial::new(config, rate) {
+    } else if let Some(trial) = Trial::new(config, rate).filter(|_| healthy > 0) {
         trial.succeed(healthy);
         told.push(format!(
             "After {} that went well it {}.",

@@ -93,12 +93,27 @@ struct Key<'a>(&'a str);
 
 impl fmt::Display for Key<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.contains(['.', '[']) {
+        if self.0.contains(['.', '[']) && has_pairs_of_brackets(self.0) {
             Quoted(&format!("[{}]", self.0)).fmt(f)
         } else {
             Quoted(self.0).fmt(f)
         }
     }
+}
+
+/// Whether every bracket is closed, and every closing one was opened: where they are not, a name
+/// came from a key without brackets around it.
+fn has_pairs_of_brackets(name: &str) -> bool {
+    let mut open = 0_u32;
+    for c in name.chars() {
+        match c {
+            '[' => open += 1,
+            ']' if open == 0 => return false,
+            ']' => open -= 1,
+            _ => {}
+        }
+    }
+    open == 0
 }
 
 /// A value as it is read again.

@@ -20,6 +20,7 @@ use std::{fs, rc::Rc};
 pub(super) use arguments::Arguments;
 
 use super::Output;
+use crate::config::one_line;
 use scenario::Scenario;
 
 pub(super) fn run(arguments: &Arguments) -> Output {
@@ -35,8 +36,10 @@ fn simulate(arguments: &Arguments) -> Result<String, String> {
     let scenario = Scenario::read(&arguments.scenario).map_err(|problem| problem.to_string())?;
     let record = simulation::run(config, &Rc::new(scenario))?;
     if let Some(path) = &arguments.svg {
-        fs::write(path, svg::of(&record))
-            .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        fs::write(path, svg::of(&record)).map_err(|error| {
+            let path = one_line(&path.display().to_string());
+            format!("cannot write {path}: {error}")
+        })?;
     }
     Ok(format!("{}\n{}", table::of(&record), timeline::of(&record)))
 }

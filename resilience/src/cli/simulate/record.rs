@@ -8,6 +8,8 @@ use crate::{CallError, Error, circuit_breaker::State};
 pub(super) struct Record {
     pub(super) steps: Vec<Step>,
     pub(super) transitions: Vec<Transition>,
+    /// How many more there were than those.
+    pub(super) untold: u64,
     /// Calls that were under way at the end.
     pub(super) unfinished: usize,
     /// Whether there is a circuit breaker.

@@ -9,7 +9,7 @@ use super::{
     phases::{Phases, nanos},
     reader::Map,
 };
-use crate::config::{Node, Problem, yaml_tree};
+use crate::config::{Node, Problem, one_line, yaml_tree};
 
 /// The longest simulated time: a line is written for each second.
 const LONGEST: Duration = Duration::from_hours(1);
@@ -41,7 +41,7 @@ pub(super) enum StackNames {
 }
 
 /// An instance's name for each pattern that is part of the stack.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Names {
     pub(super) retry: Option<String>,
     pub(super) circuit_breaker: Option<String>,
@@ -86,7 +86,7 @@ impl Scenario {
     /// The first thing that is wrong, with file, line and key.
     pub(super) fn read(path: &Path) -> Result<Self, Problem> {
         let tree = yaml_tree(path)?;
-        Self::of(&path.display().to_string(), &tree)
+        Self::of(&one_line(&path.display().to_string()), &tree)
     }
 
     fn of(file: &str, tree: &Node) -> Result<Self, Problem> {

@@ -56,21 +56,26 @@ pub(super) fn run(config: Config, scenario: &Rc<Scenario>) -> Result<Record, Str
     if let Some((transitions, _subscription)) = watched {
         record.has_breaker = true;
         let mut transitions = transitions.lock().unwrap_or_else(PoisonError::into_inner);
-        record.transitions = std::mem::take(&mut transitions);
+        (record.transitions, record.untold) = std::mem::take(&mut *transitions);
     }
     Ok(record)
 }
 
+/// The first changes of state, and how many there were after those.
+type Transitions = (Vec<Transition>, u64);
+
 /// Takes note of the changes of state for as long as the subscription is kept.
-fn watch(breaker: &CircuitBreaker) -> (Arc<Mutex<Vec<Transition>>>, Subscription) {
-    let transitions = Arc::new(Mutex::new(Vec::new()));
+fn watch(breaker: &CircuitBreaker) -> (Arc<Mutex<Transitions>>, Subscription) {
+    let transitions = Arc::new(Mutex::new(Transitions::default()));
     let noted = Arc::clone(&transitions);
     let subscription = breaker.events().subscribe(move |event| {
+        let CircuitBreakerEventKind::StateTransition { from, to, .. } = event.kind else { return };
         let mut noted = noted.lock().unwrap_or_else(PoisonError::into_inner);
-        if let CircuitBreakerEventKind::StateTransition { from, to, .. } = event.kind
-            && noted.len() < MOST_TRANSITIONS
-        {
-            noted.push(Transition { at: Duration::from_nanos(event.at), from, to });
+        let (first, further) = &mut *noted;
+        if first.len() < MOST_TRANSITIONS {
+            first.push(Transition { at: Duration::from_nanos(event.at), from, to });
+        } else {
+            *further += 1;
         }
     });
     (transitions, subscription)

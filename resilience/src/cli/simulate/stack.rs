@@ -66,6 +66,14 @@ fn of_one_name(config: &Config, name: &str) -> Result<Names, String> {
         time_limiter: of(Pattern::TimeLimiter),
         bulkhead: of(Pattern::Bulkhead),
     };
+    // Its calls take the time of real threads.
+    if config.declares(Pattern::ThreadPoolBulkhead, name) {
+        return Err(format!(
+            "`stack`: '{}' has a thread pool, which cannot be simulated; name the others one by one, as \
+             in `{{ retry: …, circuit_breaker: … }}`",
+            one_line(&shorten(name))
+        ));
+    }
     if each(&names).all(|(_, name)| name.is_none()) {
         return Err(format!(
             "`stack`: no pattern declares an instance '{}'",
@@ -84,14 +92,7 @@ fn declared(config: &Config, names: &Names) -> Result<Names, String> {
             return Err(format!("`stack`: {pattern} '{name}' is not declared{hint}"));
         }
     }
-    let owned = |name: &Option<String>| name.clone();
-    Ok(Names {
-        retry: owned(&names.retry),
-        circuit_breaker: owned(&names.circuit_breaker),
-        rate_limiter: owned(&names.rate_limiter),
-        time_limiter: owned(&names.time_limiter),
-        bulkhead: owned(&names.bulkhead),
-    })
+    Ok(names.clone())
 }
 
 fn each(names: &Names) -> impl Iterator<Item = (Pattern, Option<&str>)> {

@@ -87,4 +87,7 @@ fn summary(record: &Record, text: &mut String) {
             transition.to
         );
     }
+    if record.untold > 0 {
+        let _ = writeln!(text, "          and {} more", record.untold);
+    }
 }

@@ -26,8 +26,8 @@ pub(super) fn check(subjects: &Subjects, found: &mut Vec<Finding>) {
         let held = longest(&config, open);
         if held < open {
             let message = format!(
-                "{} retries what the open breaker refuses for at most {}, and {} = {}: it holds callers \
-                 up and never gets through",
+                "{} retries what the open breaker refuses for at most {}, and {} = {}: \
+                 who calls as it opens is held up, and refused all the same",
                 together.who,
                 format_duration(held),
                 breaker.path(OPEN),

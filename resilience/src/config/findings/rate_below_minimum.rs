@@ -16,11 +16,13 @@ pub(super) fn check(subjects: &Subjects, found: &mut Vec<Finding>) {
         let expected = rate * f64::from(size);
         let goes_by_time = settings.word("sliding_window_type") == "TIME_BASED"
             && settings.word("failure_counting") == "rate";
-        if goes_by_time && expected < f64::from(minimum) {
+        // With a minimum of 1 whatever comes can open it.
+        if goes_by_time && minimum > 1 && expected < f64::from(minimum) {
             let window = format_duration(std::time::Duration::from_secs(size.into()));
+            let about = (expected * 10.0).floor() / 10.0;
             let seconds = (f64::from(minimum) / rate).ceil();
             let message = format!(
-                "a window of {window} then holds about {expected:.0} calls, and the breaker does not \
+                "a window of {window} then holds about {about} calls, and the breaker does not \
                  open before it holds {minimum}"
             );
             let instead = format!(
@@ -68,6 +70,34 @@ mod tests {
             "sliding_window_type: TIME_BASED, expected_rate: 0.1, failure_counting: consecutive",
         ] {
             assert!(!fires(CODE, &breaker(settings)), "{settings}");
+        }
+    }
+
+    #[test]
+    fn a_minimum_of_one_is_reached_by_whatever_comes() {
+        let text = "sliding_window_type: TIME_BASED, sliding_window_size: 10, expected_rate: 0.01, minimum_number_of_calls: 1";
+        assert!(!fires(CODE, &breaker(text)));
+    }
+
+    #[test]
+    fn what_is_told_to_be_written_instead_is_left_alone() {
+        for (rate, size, minimum) in [(0.01, 10, 2), (0.96, 10, 10), (0.3, 7, 100), (1.7, 60, 500)]
+        {
+            let settings = |size: u32, minimum: u32| {
+                breaker(&format!(
+                    "sliding_window_type: TIME_BASED, expected_rate: {rate}, sliding_window_size: {size}, \
+                     minimum_number_of_calls: {minimum}"
+                ))
+            };
+            let told = texts(CODE, &settings(size, minimum)).concat();
+            let number = |before: &str| -> u32 {
+                let after = told.rsplit_once(before).unwrap().1;
+                after.split(['`', ' ', ';']).next().unwrap().parse().unwrap()
+            };
+            let fewer = number("`minimum_number_of_calls: ");
+            assert!(!fires(CODE, &settings(size, fewer)), "{told}");
+            assert!(!fires(CODE, &settings(number("at least "), minimum)), "{told}");
+            assert!(fires(CODE, &settings(size, fewer + 1)), "{told}");
         }
     }
 }

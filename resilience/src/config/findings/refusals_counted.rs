@@ -18,13 +18,14 @@ pub(super) fn check(subjects: &Subjects, found: &mut Vec<Finding>) {
             (Pattern::ThreadPoolBulkhead, "bulkhead_full"),
             (Pattern::RateLimiter, "request_not_permitted"),
         ];
-        let kinds: Vec<&str> = counted
+        let mut kinds: Vec<&str> = counted
             .into_iter()
             .filter(|(pattern, _)| together.member(*pattern).is_some())
             .map(|(_, kind)| kind)
             // Who lists one has thought of it.
             .filter(|kind| !ignored.iter().chain(&**recorded).any(|listed| listed == kind))
             .collect();
+        kinds.dedup(); // both types of bulkhead refuse with one kind
         if kinds.is_empty() {
             continue;
         }
@@ -57,6 +58,12 @@ mod tests {
         let texts = texts(CODE, &text(""));
         assert!(texts[0].contains("counts bulkhead_full, request_not_permitted as failures"));
         assert!(found(&text("")).iter().all(|finding| finding.severity == Severity::Hint));
+    }
+
+    #[test]
+    fn one_kind_of_both_types_of_bulkhead_is_told_once() {
+        let texts = texts(CODE, &(text("") + "\nthread-pool-bulkhead.instances.pay: {}"));
+        assert!(texts[0].contains("counts bulkhead_full, request_not_permitted as"), "{texts:?}");
     }
 
     #[test]

@@ -9,12 +9,21 @@ use crate::config::{Config, Inline, Origin, Settings, instance_path, shorten};
 #[derive(Debug)]
 pub(crate) struct Subject {
     name: String,
+    /// The key path of its settings.
+    entry: String,
     settings: Settings,
 }
 
 impl Subject {
     pub(crate) fn new(name: &str, settings: Settings) -> Self {
-        Self { name: name.to_owned(), settings }
+        let entry = instance_path(settings.pattern(), name);
+        Self { name: name.to_owned(), entry, settings }
+    }
+
+    /// What an instance runs on that nobody declares.
+    pub(crate) fn undeclared(settings: Settings) -> Self {
+        let entry = format!("{}.configs.default", settings.pattern());
+        Self { name: String::new(), entry, settings }
     }
 
     pub(super) fn settings(&self) -> &Settings {
@@ -31,7 +40,7 @@ impl Subject {
     }
 
     pub(super) fn path(&self, key: &str) -> String {
-        format!("{}.{key}", instance_path(self.settings.pattern(), &self.name))
+        format!("{}.{key}", self.entry)
     }
 
     /// A warning at the place where the key's value was written.

@@ -33,6 +33,14 @@ pub struct Immediate;
 #[derive(Debug)]
 pub struct Awaited;
 
+/// Marks what is neither: nothing has it. Were a future all that is left, then what is no `Result`
+/// would be taken for one, and be said to be none in an error of its own.
+#[derive(Debug)]
+pub struct Neither;
+
+/// What nothing is.
+pub trait Nothing {}
+
 #[diagnostic::do_not_recommend]
 impl<T, E> Answers<T, E, Immediate> for Result<T, E> {
     type Future = Pending<Self>;
@@ -48,5 +56,14 @@ impl<T, E, F: Future<Output = Result<T, E>>> Answers<T, E, Awaited> for F {
 
     fn answer(self) -> Answer<F::Output, F> {
         Answer::Pending(self)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, E, N: Nothing> Answers<T, E, Neither> for N {
+    type Future = Pending<Result<T, E>>;
+
+    fn answer(self) -> Answer<Result<T, E>, Self::Future> {
+        Answer::Pending(std::future::pending())
     }
 }

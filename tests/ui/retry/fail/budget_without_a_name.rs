@@ -1,5 +1,5 @@
 // wrong: ""
-// instead: a name of 1 to 200 characters, as a string
+// instead: a name of 1 to 200 characters
 
 use resilience::{Error, retry};
 

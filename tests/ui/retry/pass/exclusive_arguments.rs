@@ -24,6 +24,18 @@ async fn not_there(
     Ok(rows.len())
 }
 
+struct Source {
+    next: u32,
+}
+
+impl Source {
+    #[retry]
+    async fn untouched(&mut self, _: &mut Vec<u32>, _for_later: &mut u32) -> Result<u32, Error> {
+        let another = Source { next: 7 };
+        Ok(another.next)
+    }
+}
+
 #[allow(deprecated)]
 #[retry]
 async fn silenced_as_any_other_warning(rows: &mut Vec<u32>) -> Result<usize, Error> {
@@ -37,5 +49,6 @@ async fn main() {
     assert_eq!(said_to_be_fine(&mut rows).await.unwrap(), 1);
     assert_eq!(not_retried(&mut rows).await.unwrap(), 2);
     assert_eq!(not_there(&rows).await.unwrap(), 2);
+    assert_eq!(Source { next: 1 }.untouched(&mut rows, &mut 1).await.unwrap(), 7);
     assert_eq!(silenced_as_any_other_warning(&mut rows).await.unwrap(), 3);
 }

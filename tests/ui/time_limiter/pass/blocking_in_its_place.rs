@@ -36,10 +36,34 @@ async fn elsewhere() -> Result<u32, Error> {
     Ok(u32::from(slept.is_ok()))
 }
 
+mod own {
+    pub mod thread {
+        pub async fn sleep(_: std::time::Duration) {}
+    }
+}
+
+// What is awaited is another function of that name.
+#[time_limiter]
+async fn called_alike() -> Result<u32, Error> {
+    use own::thread;
+    thread::sleep(WAIT).await;
+    Ok(1)
+}
+
+// As any other warning, where it is.
+#[time_limiter]
+async fn silenced() -> Result<u32, Error> {
+    #[allow(deprecated, reason = "it is short")]
+    thread::sleep(WAIT);
+    Ok(1)
+}
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
     assert_eq!(pooled().await.unwrap(), 1);
     assert_eq!(detached().await.unwrap(), 1);
     assert_eq!(unbounded().await.unwrap(), 1);
     assert_eq!(elsewhere().await.unwrap(), 1);
+    assert_eq!(called_alike().await.unwrap(), 1);
+    assert_eq!(silenced().await.unwrap(), 1);
 }

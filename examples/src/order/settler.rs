@@ -1,0 +1,73 @@
+use std::time::Duration;
+
+use resilience::{Error, Resilience};
+
+use super::{Order, OrderError, OrderService, PaymentCallError};
+use crate::sweeper::{Stop, Sweeper};
+
+/// How many orders one sweep looks at.
+const BATCH: u32 = 50;
+
+/// Asks the payment service what became of payments that were left pending: whichever of them did not
+/// hear of the other, by a callback or by an answer, this brings them together.
+#[derive(Debug, Clone)]
+pub struct Settler {
+    service: OrderService,
+}
+
+impl Settler {
+    /// Settles the orders of this service.
+    pub fn new(service: OrderService) -> Self {
+        Self { service }
+    }
+
+    /// Sweeps at intervals, in the background.
+    pub fn start(self, registry: &Resilience, every: Duration) -> Sweeper {
+        Sweeper::start(registry, every, move |stop| {
+            let settler = self.clone();
+            async move {
+                if let Err(error) = settler.sweep(&stop).await {
+                    tracing::warn!(%error, "a sweep ended early");
+                }
+            }
+        })
+    }
+
+    /// Looks once at the orders whose payment was begun and is pending.
+    ///
+    /// # Errors
+    ///
+    /// If the database fails.
+    ///
+    /// # Cancel safety
+    ///
+    /// What is left is done by the next sweep.
+    pub async fn sweep(&self, stop: &Stop) -> Result<(), OrderError> {
+        for order in self.service.store.pending(BATCH).await? {
+            if stop.is_told() {
+                break;
+            }
+            if let Err(error) = self.settle(order).await? {
+                tracing::info!(%error, "the payment service does not tell what became of a payment");
+                if let PaymentCallError::Protected(Error::CallNotPermitted(_)) = error {
+                    break; // for all of them, until the breaker lets calls through
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn settle(&self, order: Order) -> Result<Result<(), PaymentCallError>, OrderError> {
+        self.service.store.touch(&order).await?;
+        let known = match self.service.payment.find(&order.payment_key()).await {
+            Ok(known) => known,
+            Err(error) => return Ok(Err(error)),
+        };
+        match known {
+            Some(state) => self.service.store.settle(&order, state).await?,
+            // It was begun here and never arrived there.
+            None => drop(self.service.pay(order).await),
+        }
+        Ok(Ok(()))
+    }
+}

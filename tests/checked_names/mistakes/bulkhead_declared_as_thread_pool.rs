@@ -1,0 +1,10 @@
+// wrong: "render"
+// instead: write `type = "thread_pool"` at the attribute, or move the entry
+// says: declares `render` under `thread-pool-bulkhead`, and it is used as `bulkhead`
+
+use resilience::{Error, bulkhead};
+
+#[bulkhead(name = "render")]
+pub async fn render() -> Result<u32, Error> {
+    Ok(1)
+}
