@@ -13,9 +13,18 @@ local time = redis.call('TIME')
 local now = (tonumber(time[1]) - 1767225600) * 1000000 + tonumber(time[2])
 
 local back = tonumber(redis.call('GET', KEYS[1]))
--- What no script has written counts as nothing; what lies beyond one burst is cut down to it.
+-- What no script has written counts as nothing.
 if not back or back ~= back or back < now then back = now end
-if back > now + period then back = now + period end
+-- What lies beyond one burst is cut down to it, for good: the clock was set back, or the period was
+-- longer, and the waits that are told have to come true.
+local function keep()
+  local expiry = math.max(math.ceil((back - now) / 1000), 1)
+  redis.call('SET', KEYS[1], string.format('%.17g', back), 'PX', string.format('%.0f', expiry))
+end
+if back > now + period then
+  back = now + period
+  keep()
+end
 
 -- A thousandth of a permission absorbs what rounding takes away.
 local left = math.floor((now + period - back) / interval + 0.001)
@@ -25,6 +34,5 @@ if left < least then
 end
 local taken = math.min(left, most)
 back = back + taken * interval
-local expiry = math.max(math.ceil((back - now) / 1000), 1)
-redis.call('SET', KEYS[1], string.format('%.17g', back), 'PX', string.format('%.0f', expiry))
+keep()
 return {taken, 0, left - taken, math.floor(period)}

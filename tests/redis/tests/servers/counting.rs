@@ -114,3 +114,20 @@ fn a_limit_that_is_changed_holds_from_the_next_call_on() {
         assert_eq!(admitted(&limiter, 10), then, "{algorithm:?}");
     }
 }
+
+#[test]
+fn a_shorter_period_holds_from_the_next_call_on() {
+    const PERIOD: Duration = Duration::from_millis(300);
+    let server = Server::start();
+    let store = open(&server.url());
+    for algorithm in ALGORITHMS {
+        let name = format!("{algorithm:?}");
+        let long = limiter(&name, limit(algorithm, 3, A_YEAR), &store);
+        assert_eq!(admitted(&long, 10), 3);
+        let short = limiter(&name, limit(algorithm, 3, PERIOD), &store);
+        if let Err(refused) = short.try_acquire(3) {
+            thread::sleep(refused.retry_after().unwrap());
+            assert!(short.try_acquire(3).is_ok(), "{algorithm:?}: as was told");
+        }
+    }
+}

@@ -176,6 +176,30 @@ fn k16_what_makes_no_sense_under_a_key_counts_as_nothing() {
 }
 
 #[test]
+fn k16_a_number_that_is_too_large_keeps_calls_out_for_one_period_at_most() {
+    const PERIOD: Duration = Duration::from_millis(300);
+    let server = Server::start();
+    let (store, mut connection) = (open(&server.url()), server.connect());
+    for huge in ["9e15", "1e300", "inf", "99999999999999999999999"] {
+        for algorithm in ALGORITHMS {
+            let () = redis::cmd("FLUSHALL").query(&mut connection).unwrap();
+            let limiter =
+                limiter(&format!("{algorithm:?}{huge}"), limit(algorithm, 3, PERIOD), &store);
+            let _ = limiter.try_acquire(1);
+            // Without an expiry, as nobody of ours would write it.
+            for key in keys(&mut connection) {
+                let () = connection.set(&key, huge).unwrap();
+            }
+            if let Err(refused) = limiter.try_acquire(1) {
+                assert!(refused.retry_after().unwrap() <= PERIOD, "{algorithm:?}: {huge}");
+            }
+            thread::sleep(PERIOD);
+            assert!(limiter.try_acquire(1).is_ok(), "{algorithm:?}: {huge}");
+        }
+    }
+}
+
+#[test]
 fn k16_another_type_under_a_key_is_the_trouble_of_that_key_alone() {
     let server = Server::start();
     let (store, mut connection) = (open_with(patient(&server.url())), server.connect());
