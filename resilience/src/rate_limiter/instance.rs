@@ -606,7 +606,8 @@ impl RateLimiter {
         let mut state = self.shared.state.lock();
         let global = state.global.clone().filter(|_| self.mode() == Mode::Global)?;
         let due = now.saturating_add(state.timeout.min(longest));
-        if !global.take_leased(permits, now) {
+        // None are always there.
+        if permits > 0 && !global.take_leased(permits, now) {
             return Some(Ticket::Store { permits, due });
         }
         let noted = self.grant(&mut state, permits, now);

@@ -101,6 +101,21 @@ fn no_wait_is_told_to_who_asks_for_more_than_the_limit() {
 }
 
 #[test]
+fn who_asks_for_no_permission_takes_none() {
+    let server = Server::start();
+    let store = open(&server.url());
+    for algorithm in ALGORITHMS {
+        for lease in [1, 2] {
+            let config = limit(algorithm, 10, A_YEAR).lease(lease);
+            let limiter = limiter(&format!("{algorithm:?}-{lease}"), config, &store);
+            assert!((0..20).all(|_| limiter.try_acquire(0).is_ok()));
+            assert_eq!(admitted(&limiter, 20), 10, "{algorithm:?}, lease {lease}");
+            assert!(limiter.try_acquire(0).is_ok(), "there are always none");
+        }
+    }
+}
+
+#[test]
 fn a_limit_that_is_changed_holds_from_the_next_call_on() {
     let server = Server::start();
     let store = open(&server.url());
