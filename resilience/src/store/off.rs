@@ -5,7 +5,7 @@ use std::{
     future::Future,
     pin::Pin,
     task::{Context, Poll},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 /// None. The compiler does not look in here: what uses one is no dead code to it.
@@ -53,7 +53,21 @@ impl Store {
         match self.0 {}
     }
 
+    pub(crate) fn due(&self) -> Instant {
+        match self.0 {}
+    }
+
     pub(crate) fn decide(&self, _: &'static Script, _: &Key, _: Vec<String>) -> Answer {
+        match self.0 {}
+    }
+
+    pub(crate) fn decide_before(
+        &self,
+        _: Instant,
+        _: &'static Script,
+        _: &Key,
+        _: Vec<String>,
+    ) -> Answer {
         match self.0 {}
     }
 

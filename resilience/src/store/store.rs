@@ -84,6 +84,11 @@ impl Store {
         Key::new(self.shared.config.namespace(), kind, name, key)
     }
 
+    /// Until when a decision may take that is wanted now.
+    pub(crate) fn due(&self) -> Instant {
+        due(self.shared.config.decision_timeout())
+    }
+
     /// Has a script decide.
     pub(crate) fn decide(
         &self,
@@ -91,8 +96,24 @@ impl Store {
         key: &Key,
         arguments: Vec<String>,
     ) -> Answer {
-        let Shared { config, guard, health, driver } = &*self.shared;
-        let permit = match guard.enter(Instant::now()) {
+        self.decide_before(self.due(), script, key, arguments)
+    }
+
+    /// The same for who has waited already. What is due is not sent any more.
+    pub(crate) fn decide_before(
+        &self,
+        due: Instant,
+        script: &'static Script,
+        key: &Key,
+        arguments: Vec<String>,
+    ) -> Answer {
+        let Shared { guard, health, driver, .. } = &*self.shared;
+        let now = Instant::now();
+        if due <= now {
+            health.note(Some(StoreFailure::Timeout));
+            return Answer::undecided(None);
+        }
+        let permit = match guard.enter(now) {
             Ok(permit) => permit,
             Err(rests_for) => {
                 health.note(Some(StoreFailure::Guard));
@@ -100,7 +121,6 @@ impl Store {
             }
         };
         let (reply, receiver) = oneshot::channel();
-        let due = due(config.decision_timeout());
         let job = Job { script, key: key.clone(), arguments, permit, due, reply };
         if driver.send(job).is_err() {
             // The permit went with the job, and told nothing.

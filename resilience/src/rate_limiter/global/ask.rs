@@ -35,7 +35,7 @@ pub(in super::super) async fn ask<S: Future<Output = ()>>(
         if front.is_none() && global.queue.is_taken() && asked < due {
             front = global.queue.wait(either(sleep_until(due), limiter.moved())).await;
         }
-        let wait = match global.fetch_in_turn(limiter, permits).await {
+        let wait = match global.fetch(limiter, permits).await {
             Verdict::Taken { .. } => return request.granted(),
             Verdict::Refused { wait, .. } => wait,
             Verdict::Undecided { rests_for } => {

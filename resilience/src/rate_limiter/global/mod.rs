@@ -97,30 +97,30 @@ impl Global {
         self.lease().left(now) == 0 && self.waiting() == 0
     }
 
-    /// Asks the store for permissions; where blocks are fetched one at a time, since the one before may
-    /// have brought enough for others.
-    async fn fetch_in_turn(&self, limiter: &RateLimiter, permits: u32) -> Verdict {
-        if self.block == 1 {
-            return self.fetch(limiter, permits).await;
-        }
-        let _turn = self.fetching.acquire().await;
-        if self.take_leased(permits, limiter.clock().now()) {
-            let left = self.left.load(Ordering::Relaxed);
-            return Verdict::Taken { rest: 0, left, good_for: 0 };
-        }
-        self.fetch(limiter, permits).await
-    }
-
+    /// Asks the store for permissions. Where blocks are fetched that is one at a time, since the one
+    /// before may have brought enough for others; the wait for one's turn is part of the decision's time.
     async fn fetch(&self, limiter: &RateLimiter, permits: u32) -> Verdict {
         let Some((store, key)) = &self.place else {
             return Verdict::Undecided { rests_for: None };
+        };
+        let due = store.due();
+        let _turn = if self.block > 1 {
+            let turn = self.fetching.acquire().await;
+            if self.take_leased(permits, limiter.clock().now()) {
+                let left = self.left.load(Ordering::Relaxed);
+                return Verdict::Taken { rest: 0, left, good_for: 0 };
+            }
+            turn.ok()
+        } else {
+            None
         };
         let most = permits.max(self.block);
         let numbers = [self.limit.into(), self.period, permits.into(), most.into()];
         let arguments = numbers.map(|number| number.to_string()).into();
         // What is fetched is good from when the store decided, which is no earlier.
         let asked = limiter.clock().now();
-        let verdict = Verdict::of(store.decide(self.script, key, arguments).await, permits);
+        let answer = store.decide_before(due, self.script, key, arguments).await;
+        let verdict = Verdict::of(answer, permits);
         match verdict {
             Verdict::Taken { rest, left, good_for } => {
                 self.left.store(left, Ordering::Relaxed);
