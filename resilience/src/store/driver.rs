@@ -21,6 +21,7 @@ use super::{
     guard::{Guard, Permit},
     health::Health,
     link::Link,
+    lookout::Lookout,
 };
 
 /// How many decisions wait for the thread at most.
@@ -48,7 +49,10 @@ impl Driver {
     ) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (sender, jobs) = mpsc::channel(QUEUE);
-        let served = Served { link: Link::new(config), guard, health };
+        let answers_within = config.decision_timeout();
+        let link = Link::new(config);
+        let lookout = Lookout::new(link.clone(), guard.clone(), answers_within);
+        let served = Served { link, guard, lookout, health };
         thread::Builder::new()
             .name("resilience-store".into())
             .spawn(move || runtime.block_on(serve(Arc::new(served), jobs)))?;
@@ -67,6 +71,7 @@ impl Driver {
 struct Served {
     link: Link,
     guard: Guard,
+    lookout: Lookout,
     health: Arc<Health>,
 }
 
@@ -96,9 +101,13 @@ impl Served {
             Err(failure) if failure.blames_server() => {
                 permit.failure(Instant::now(), fastrand::f64() * 2.0 - 1.0);
                 // One that has gone silent is not trusted to come back to life.
-                let is_bad = failure.breaks_connection() || !self.guard.is_closed();
+                let is_left_alone = !self.guard.is_closed();
+                let is_bad = failure.breaks_connection() || is_left_alone;
                 if let Some(number) = connection.filter(|_| is_bad) {
                     self.link.discard(number);
+                }
+                if is_left_alone {
+                    self.lookout.start();
                 }
             }
             _ => permit.success(),

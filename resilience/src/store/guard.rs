@@ -57,6 +57,12 @@ impl Guard {
         Ok(Permit { guard: self.clone(), probes: true })
     }
 
+    /// Has the next decision see whether the store is well again, if it is left alone.
+    pub(super) fn end_pause(&self, now: Instant) {
+        let mut state = self.state();
+        state.open_until = state.open_until.map(|until| until.min(now));
+    }
+
     /// Whether decisions go to the store as if nothing had happened.
     pub(super) fn is_closed(&self) -> bool {
         self.state().open_until.is_none()
@@ -156,6 +162,20 @@ mod tests {
         guard.enter(now).unwrap().success();
         (0..FAILURES).for_each(|_| fail(&guard, now));
         assert_eq!(guard.enter(now).unwrap_err(), Some(SECOND));
+    }
+
+    #[test]
+    fn a_pause_that_is_ended_lets_one_through_and_goes_on_doubling_if_that_fails() {
+        let now = Instant::now();
+        let guard = opened(now);
+        guard.end_pause(now);
+        let probe = guard.enter(now).expect("the pause is over");
+        assert_eq!(guard.enter(now).unwrap_err(), None, "one at a time");
+        probe.failure(now, 0.0);
+        assert_eq!(guard.enter(now).unwrap_err(), Some(SECOND * 2));
+        let well = Guard::default();
+        well.end_pause(now);
+        assert!(well.is_closed());
     }
 
     #[test]

@@ -8,6 +8,8 @@
 //!   has not answered within `decision_timeout` is given up, and never sent again: it may have run.
 //! - After five failures in a row a guard opens and the server is left alone for a second, up or down
 //!   by a fifth; then one decision goes through, and if it fails too the pause doubles, up to ten seconds.
+//!   Meanwhile the server gets a `PING` every second, and the first answer ends the pause: limits are
+//!   shared again within two seconds, however long the server was away.
 //! - A decision that has no answer is made by the limit's own setting, `on_store_failure`: `open` lets the
 //!   call through, `closed` refuses it, `local` counts in this process, at its share of the limit.
 //!
@@ -33,6 +35,7 @@ mod guard;
 mod health;
 mod key;
 mod link;
+mod lookout;
 mod metrics;
 mod script;
 #[allow(clippy::module_inception)] // its file is named for what is in it
