@@ -212,7 +212,7 @@ impl RateLimiter {
         keys: Keys<Self>,
     ) -> Self {
         let quota = Quota::of(&config, backing.nodes());
-        let global = global_of(&config, &backing, &name, events.key());
+        let global = global_of(&config, &backing, &name, events.key(), None);
         let state = State {
             engine: Engine::new(quota, clock.now()),
             quota,
@@ -607,7 +607,7 @@ impl RateLimiter {
         let global = state.global.clone().filter(|_| self.mode() == Mode::Global)?;
         let due = now.saturating_add(state.timeout.min(longest));
         // None are always there.
-        if permits > 0 && !global.take_leased(permits, now) {
+        if permits > 0 && !global.take_at_once(permits, now) {
             return Some(Ticket::Store { permits, due });
         }
         let noted = self.grant(&mut state, permits, now);
@@ -756,7 +756,8 @@ impl RateLimiter {
     fn apply(&self, state: &mut State, config: Arc<RateLimiterConfig>, now: u64) -> bool {
         let waits_elsewhere = state.global.as_ref().is_some_and(|global| global.waiting() > 0);
         let Shared { name, events, .. } = &*self.shared;
-        state.global = global_of(&config, &state.backing, name, events.key());
+        let before = state.global.as_deref();
+        state.global = global_of(&config, &state.backing, name, events.key(), before);
         state.apply(config, now) || waits_elsewhere
     }
 
@@ -926,8 +927,10 @@ fn global_of(
     backing: &Backing,
     name: &str,
     key: Option<&str>,
+    before: Option<&Global>,
 ) -> Option<Arc<Global>> {
-    (config.scope() == Scope::Global).then(|| Arc::new(Global::new(config, backing, name, key)))
+    (config.scope() == Scope::Global)
+        .then(|| Arc::new(Global::new(config, backing, name, key, before)))
 }
 
 impl State {

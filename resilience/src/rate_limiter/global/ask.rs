@@ -31,9 +31,14 @@ pub(in super::super) async fn ask<S: Future<Output = ()>>(
     loop {
         // Looked up each time: a reload may have changed it.
         let Some(global) = limiter.global() else { return request.goes_on_here(due) };
-        let asked = limiter.clock().now();
-        if front.is_none() && global.queue.is_taken() && asked < due {
-            front = global.queue.wait(either(sleep_until(due), limiter.moved())).await;
+        if front.is_none() && global.queue.is_taken() {
+            front = global.queue.wait(either(sleep_until(due), switched_off(limiter))).await;
+            let now = limiter.clock().now();
+            if front.is_none() && now >= due {
+                // Those before were not let in either: to ask would be to overtake them.
+                return request.refused(global.queue.front_sleeps_for(now));
+            }
+            continue;
         }
         let wait = match global.fetch(limiter, permits).await {
             Verdict::Taken { .. } => return request.granted(),
@@ -51,14 +56,24 @@ pub(in super::super) async fn ask<S: Future<Output = ()>>(
         if back > due {
             return request.refused(wait);
         }
-        if front.is_none() {
-            front = global.queue.enter();
+        front = front.or_else(|| global.queue.enter());
+        // Without the first place: what was told is for whoever has it. That will be another time.
+        if let Some(front) = &front {
+            front.sleeps_until(back);
+            either(sleep_until(back), limiter.moved()).await;
         }
-        match front {
-            Some(_) => either(sleep_until(back), limiter.moved()).await,
-            // What was told is for whoever is first. That will be another time.
-            None => front = global.queue.wait(either(sleep_until(due), limiter.moved())).await,
+    }
+}
+
+/// Ends when the limit is not counted elsewhere any more.
+async fn switched_off(limiter: &RateLimiter) {
+    loop {
+        // Made before the look: it misses no word of a change.
+        let moved = limiter.moved();
+        if limiter.global().is_none() {
+            return;
         }
+        moved.await;
     }
 }
 

@@ -51,6 +51,7 @@ impl Global {
         backing: &Backing,
         name: &str,
         key: Option<&str>,
+        before: Option<&Self>,
     ) -> Self {
         let limit = config.limit_for_period();
         Self {
@@ -65,14 +66,15 @@ impl Global {
             policy: config.on_store_failure().unwrap_or(OnStoreFailure::Closed),
             lease: Mutex::new(Lease::default()),
             fetching: Semaphore::new(1),
-            queue: Queue::new(),
+            // Whoever waits keeps its place when settings change.
+            queue: before.map_or_else(Queue::new, |before| before.queue.clone()),
             left: AtomicI64::new(limit.into()),
         }
     }
 
-    /// Takes permissions that were fetched before.
-    pub(super) fn take_leased(&self, permits: u32, now: u64) -> bool {
-        self.block > 1 && self.lease().take(permits, now)
+    /// Takes permissions that were fetched before, unless others wait for them.
+    pub(super) fn take_at_once(&self, permits: u32, now: u64) -> bool {
+        self.block > 1 && !self.queue.is_taken() && self.lease().take(permits, now)
     }
 
     /// Permissions that can be had at once, as far as this process knows.
@@ -106,7 +108,7 @@ impl Global {
         let due = store.due();
         let _turn = if self.block > 1 {
             let turn = self.fetching.acquire().await;
-            if self.take_leased(permits, limiter.clock().now()) {
+            if self.lease().take(permits, limiter.clock().now()) {
                 let left = self.left.load(Ordering::Relaxed);
                 return Verdict::Taken { rest: 0, left, good_for: 0 };
             }

@@ -6,6 +6,7 @@ use std::{
         atomic::{AtomicU64, Ordering},
     },
     task::Poll,
+    time::Duration,
 };
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -16,6 +17,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 pub(super) struct Queue {
     front: Arc<Semaphore>,
     length: Arc<AtomicU64>,
+    /// Until when the first one sleeps, in nanoseconds on the limiter's clock.
+    until: Arc<AtomicU64>,
 }
 
 /// The first place, which goes on to the next one when it is dropped.
@@ -23,6 +26,7 @@ pub(super) struct Queue {
 pub(super) struct Front {
     _turn: OwnedSemaphorePermit,
     _place: Place,
+    until: Arc<AtomicU64>,
 }
 
 #[derive(Debug)]
@@ -30,7 +34,7 @@ struct Place(Arc<AtomicU64>);
 
 impl Queue {
     pub(super) fn new() -> Self {
-        Self { front: Arc::new(Semaphore::new(1)), length: Arc::default() }
+        Self { front: Arc::new(Semaphore::new(1)), length: Arc::default(), until: Arc::default() }
     }
 
     pub(super) fn is_taken(&self) -> bool {
@@ -45,7 +49,7 @@ impl Queue {
     pub(super) fn enter(&self) -> Option<Front> {
         let place = self.place();
         let turn = Arc::clone(&self.front).try_acquire_owned().ok()?;
-        Some(Front { _turn: turn, _place: place })
+        Some(self.front(turn, place))
     }
 
     /// Waits to become the first, until `end`.
@@ -57,12 +61,30 @@ impl Queue {
             Poll::Ready(turn) => Poll::Ready(turn.ok()),
             Poll::Pending => end.as_mut().poll(cx).map(|()| None),
         });
-        first.await.map(|turn| Front { _turn: turn, _place: place })
+        first.await.map(|turn| self.front(turn, place))
+    }
+
+    /// For how long the first one has still to wait: nobody behind is let in earlier.
+    pub(super) fn front_sleeps_for(&self, now: u64) -> Option<Duration> {
+        match self.until.load(Ordering::Relaxed).saturating_sub(now) {
+            0 => None,
+            nanos => Some(Duration::from_nanos(nanos)),
+        }
+    }
+
+    fn front(&self, turn: OwnedSemaphorePermit, place: Place) -> Front {
+        Front { _turn: turn, _place: place, until: Arc::clone(&self.until) }
     }
 
     fn place(&self) -> Place {
         self.length.fetch_add(1, Ordering::Relaxed);
         Place(Arc::clone(&self.length))
+    }
+}
+
+impl Front {
+    pub(super) fn sleeps_until(&self, until: u64) {
+        self.until.store(until, Ordering::Relaxed);
     }
 }
 

@@ -132,7 +132,11 @@ fn stands_still(algorithm: Algorithm, store: &Store) {
             let asked = store.metrics().failed(StoreFailure::Timeout);
             let (times, in_) = timed(limiter, 1);
             let waited = store.metrics().failed(StoreFailure::Timeout) > asked;
-            if waited { slow.extend(times) } else { quick.extend(times) }
+            if waited {
+                slow.extend(times)
+            } else {
+                quick.extend(times)
+            }
             *admitted += in_;
         }
         calls += 1;
