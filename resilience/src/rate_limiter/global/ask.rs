@@ -32,9 +32,11 @@ pub(in super::super) async fn ask<S: Future<Output = ()>>(
         // Looked up each time: a reload may have changed it.
         let Some(global) = limiter.global() else { return request.goes_on_here(due) };
         if front.is_none() && global.queue.is_taken() {
+            let had_time = limiter.clock().now() < due;
             front = global.queue.wait(either(sleep_until(due), switched_off(limiter))).await;
             let now = limiter.clock().now();
-            if front.is_none() && now >= due {
+            // The first place may come together with the end of the time.
+            if now >= due && (front.is_none() || had_time) {
                 // Those before were not let in either: to ask would be to overtake them.
                 return request.refused(global.queue.front_sleeps_for(now));
             }
