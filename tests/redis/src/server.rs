@@ -256,7 +256,7 @@ impl Process {
         let log = File::options().create(true).append(true).open(folder.join("log"));
         let child = Command::new(program)
             .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", ""])
-            .args(["--enable-debug-command", "local"])
+            .args(["--enable-debug-command", "local", "--repl-diskless-sync-delay", "0"])
             .arg("--dir")
             .arg(folder)
             .args(options)

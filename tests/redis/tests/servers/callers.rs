@@ -106,11 +106,11 @@ fn a_call_that_is_dropped_at_any_await_leaves_nothing_behind() {
     let _inside = runtime.enter();
     for algorithm in ALGORITHMS {
         for lease in [1, 2] {
-            let config = limit(algorithm, 4, Duration::from_millis(80)).lease(lease);
+            let config = limit(algorithm, 4, Duration::from_millis(40)).lease(lease);
             let config = config.timeout_duration(MINUTE);
             let limiter = limiter(&format!("{algorithm:?}-{lease}"), config, &store);
             let mut ended = 0;
-            for polls in 0..40 {
+            for polls in 0..30 {
                 let finished = drop_after(polls, limiter.acquire(3));
                 ended += u64::from(finished);
                 assert_eq!(limiter.waiting(), 0, "after {polls} polls");
@@ -118,7 +118,7 @@ fn a_call_that_is_dropped_at_any_await_leaves_nothing_behind() {
             let metrics = limiter.metrics();
             assert_eq!(metrics.permitted, ended);
             // One that was never polled has never begun.
-            assert_eq!(metrics.cancelled, 39 - ended);
+            assert_eq!(metrics.cancelled, 29 - ended);
             assert_eq!(metrics.refused, 0);
             assert!(ended > 0 && metrics.cancelled > 0, "{metrics:?}");
             // Whatever the dropped ones took comes back with time.
@@ -251,8 +251,9 @@ fn however_many_wait_one_of_them_asks() {
         let let_in = answers.iter().filter(|answer| *answer.as_ref().unwrap()).count() as u64;
         let asked = server.calls_of("evalsha") - before;
         runtime.block_on(join_all(line));
-        // Each is told to wait at most once by the store, and let in once.
-        assert!(asked <= 2 * let_in + 100, "{algorithm:?}: {asked} for {let_in}");
+        // Each is told once to wait, and let in the next time. In the last moment before the time of all is
+        // over one after the other hears that it is too late, until the clock says so too.
+        assert!(asked <= 2 * let_in + 500, "{algorithm:?}: {asked} for {let_in}");
         assert!(let_in >= 50, "{algorithm:?}: {let_in}");
         assert!(took < Duration::from_secs(6), "{algorithm:?}: {took:?}");
         assert_eq!(limiter.waiting(), 0);
