@@ -128,10 +128,10 @@ impl Cluster {
     fn join(&self) {
         let mut connections: Vec<_> = self.nodes.iter().map(Server::connect).collect();
         let mut start = 0;
-        for master in 0..self.masters {
+        for (master, connection) in connections.iter_mut().enumerate().take(self.masters) {
             let mut command = redis::cmd("CLUSTER");
             command.arg("ADDSLOTSRANGE").arg(start).arg(self.end(master) - 1);
-            let () = command.query(&mut connections[master]).expect("slots are given");
+            let () = command.query(connection).expect("slots are given");
             start = self.end(master);
         }
         for node in &self.nodes[1..] {

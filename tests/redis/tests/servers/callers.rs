@@ -26,7 +26,7 @@ use tokio::runtime::{Builder, Runtime};
 const MINUTE: Duration = Duration::from_mins(1);
 
 fn runtime() -> Runtime {
-    Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap()
+    Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime")
 }
 
 /// Calls of that limit wait as long as it takes.

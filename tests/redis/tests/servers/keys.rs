@@ -13,7 +13,7 @@ use resilience_redis_tests::{
 };
 
 fn keys(connection: &mut Connection) -> Vec<String> {
-    let mut keys: Vec<String> = connection.keys("*").unwrap();
+    let mut keys: Vec<String> = connection.keys("*").expect("a server that is up");
     keys.sort();
     keys
 }

@@ -133,9 +133,9 @@ fn stands_still(algorithm: Algorithm, store: &Store) {
             let (times, in_) = timed(limiter, 1);
             let waited = store.metrics().failed(StoreFailure::Timeout) > asked;
             if waited {
-                slow.extend(times)
+                slow.extend(times);
             } else {
-                quick.extend(times)
+                quick.extend(times);
             }
             *admitted += in_;
         }
