@@ -9,11 +9,13 @@ use resilience_redis_tests::{
     server::{Server, wait_until},
 };
 
+use crate::at_once;
+
 /// The old master is demoted, as a failover does it, while the connection to it stays: an address that
 /// leads to the new one is of use only to who connects again.
 #[test]
 fn k13_a_master_that_was_demoted_is_left_for_the_new_one_at_the_same_address() {
-    for algorithm in ALGORITHMS {
+    at_once(ALGORITHMS, |algorithm| {
         let (old, new) = (Server::start(), Server::start());
         new.replicate(&old);
         let proxy = Proxy::start(old.port());
@@ -39,19 +41,21 @@ fn k13_a_master_that_was_demoted_is_left_for_the_new_one_at_the_same_address() {
         });
         let took = began.elapsed();
         assert!(took <= Duration::from_secs(2), "{algorithm:?}: {took:?}");
+        let waited = store.metrics().failed(StoreFailure::Guard);
+        assert_eq!(waited, 0, "{algorithm:?}: the connection was left at once");
         for _ in 0..3 {
             all += admitted(&limiter, 60);
         }
         // The new one may have missed what came last, and does not know the script.
         assert!((50..=100).contains(&all), "{algorithm:?}: {all}");
         assert!(limiter.try_acquire(1).is_err());
-    }
+    });
 }
 
 /// The replica may lack all that the master had: one burst more, and no second one.
 #[test]
 fn k08_a_failover_to_an_empty_server_costs_one_burst() {
-    for algorithm in ALGORITHMS {
+    at_once(ALGORITHMS, |algorithm| {
         let (mut old, new) = (Server::start(), Server::start());
         let proxy = Proxy::start(old.port());
         // Long, so that none is carried out that was given up: the count has to be exact.
@@ -78,5 +82,5 @@ fn k08_a_failover_to_an_empty_server_costs_one_burst() {
         });
         all += admitted(&limiter, 100);
         assert_eq!(all, 100, "{algorithm:?}");
-    }
+    });
 }

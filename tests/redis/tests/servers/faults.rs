@@ -2,7 +2,6 @@
 
 use std::{
     net::TcpListener,
-    thread,
     time::{Duration, Instant},
 };
 
@@ -16,6 +15,8 @@ use resilience_redis_tests::{
     proxy::{Fault, Proxy},
     server::{Server, wait_until},
 };
+
+use crate::at_once;
 
 const LIMIT_OF_A_DECISION: Duration = Duration::from_millis(50);
 /// What a loaded machine may take for itself.
@@ -50,16 +51,6 @@ fn recovers(store: &Store) -> Duration {
     let began = Instant::now();
     wait_until("the store decides", || limiter.try_acquire(1).is_ok());
     began.elapsed()
-}
-
-/// Tries several cases at the same time: mostly they wait.
-fn at_once<C: Send>(cases: impl IntoIterator<Item = C>, check: impl Fn(C) + Sync) {
-    thread::scope(|scope| {
-        for case in cases {
-            let check = &check;
-            scope.spawn(move || check(case));
-        }
-    });
 }
 
 /// Through a proxy that has passed a decision on already.

@@ -1,6 +1,8 @@
 //! Shared limits against real servers. One program, so that the tests, which mostly wait, do so at
 //! the same time.
 
+use std::thread;
+
 mod callers;
 mod clusters;
 mod counting;
@@ -11,3 +13,13 @@ mod leases;
 mod outages;
 mod scripts;
 mod waiting;
+
+/// Tries several cases at the same time: mostly they wait.
+fn at_once<C: Send>(cases: impl IntoIterator<Item = C>, check: impl Fn(C) + Sync) {
+    thread::scope(|scope| {
+        for case in cases {
+            let check = &check;
+            scope.spawn(move || check(case));
+        }
+    });
+}
