@@ -74,4 +74,8 @@ impl Store {
     pub(crate) fn nodes(&self) -> u32 {
         match self.0 {}
     }
+
+    pub(crate) fn note_garbage(&self) {
+        match self.0 {}
+    }
 }

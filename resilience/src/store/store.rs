@@ -129,6 +129,11 @@ impl Store {
         }
         Answer::asked(receiver)
     }
+
+    /// Takes note of an answer in which the one who asked found no sense.
+    pub(crate) fn note_garbage(&self) {
+        self.shared.health.note(Some(StoreFailure::Garbage));
+    }
 }
 
 impl fmt::Debug for Store {

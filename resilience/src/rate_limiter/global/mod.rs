@@ -122,6 +122,7 @@ impl Global {
         // What is fetched is good from when the store decided, which is no earlier.
         let asked = limiter.clock().now();
         let answer = store.decide_before(due, self.script, key, arguments).await;
+        let is_answered = answer.is_ok();
         let verdict = Verdict::of(answer, permits);
         match verdict {
             Verdict::Taken { rest, left, good_for } => {
@@ -131,6 +132,7 @@ impl Global {
                 }
             }
             Verdict::Refused { left, .. } => self.left.store(left, Ordering::Relaxed),
+            Verdict::Undecided { .. } if is_answered => store.note_garbage(),
             Verdict::Undecided { .. } => {}
         }
         verdict

@@ -111,7 +111,11 @@ fn a_list_of_something_else_is_no_decision_either() {
         let (proxy, store) = warm(&server);
         proxy.set(Fault::Answer(answer));
         let closed = limiter("orders", limit(ALGORITHMS[0], 1_000, A_YEAR), &store);
-        assert_eq!(admitted(&closed, 5), 0, "{}", String::from_utf8_lossy(answer));
+        let said = String::from_utf8_lossy(answer);
+        assert_eq!(admitted(&closed, 5), 0, "{said}");
+        let metrics = store.metrics();
+        assert!(metrics.degraded, "{said}");
+        assert_eq!(metrics.failed(StoreFailure::Garbage), 5, "{said}");
     }
 }
 
