@@ -273,6 +273,7 @@ impl Reader<'_> {
         let entries = self.tree.section_mut(*pattern).group_mut(*group);
         let entry = entries.declare(name, || source.spot(pending.entry.line));
         if matches!(pending.raw, Raw::Leaf(Leaf::Elsewhere) | Raw::PartElsewhere) {
+            entry.left_out = true;
             return;
         }
         let slot = match pending.slot {

@@ -46,7 +46,7 @@ fn read(paths: &[PathBuf], named: &Metadata) -> Result<Declared, String> {
     let contents = by_path.read();
     let mut loader = by_name.with_contents(&contents);
     loader.env(false);
-    loader.leave_out_unset(true);
+    loader.ahead_of_start(true);
     for profile in &named.profiles {
         loader.profile(profile);
     }
