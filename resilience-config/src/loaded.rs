@@ -133,7 +133,19 @@ impl Loaded {
 
     /// The declared name most like `name`, if one is near enough to be what was meant.
     pub fn nearest_declared(&self, pattern: Pattern, name: &str) -> Option<&str> {
-        Hints::default().nearest(name, self.instances(pattern))
+        Hints::default().nearest(name, self.names_of_all_profiles(pattern))
+    }
+
+    /// The other kind of bulkhead where an instance is declared as that alone, and what to do about it.
+    pub fn other_bulkhead(&self, pattern: Pattern, name: &str) -> Option<(Pattern, String)> {
+        let (other, write) = match pattern {
+            Pattern::Bulkhead => (Pattern::ThreadPoolBulkhead, "thread_pool"),
+            Pattern::ThreadPoolBulkhead => (Pattern::Bulkhead, "semaphore"),
+            _ => return None,
+        };
+        let declares = |pattern| self.declares_in_a_profile(pattern, name);
+        let remedy = format!("write `type = \"{write}\"` at the attribute or move the entry");
+        (declares(other) && !declares(pattern)).then_some((other, remedy))
     }
 
     /// Every setting of every declared instance and retry budget: its key path, value and origin.
