@@ -49,3 +49,16 @@ fn a_file_that_an_attribute_names_is_watched_too() {
     package.write("conf/own.yaml", RENAMED);
     assert_eq!(package.check().len(), 1);
 }
+
+#[test]
+fn an_error_comes_with_the_file_s_deletion_and_goes_with_its_return() {
+    let package = Package::new("file-goes", METADATA);
+    package.write("src/lib.rs", PAY);
+    package.write("resilience.yaml", DECLARED);
+    assert!(package.check().is_empty());
+    package.remove("resilience.yaml");
+    let mistakes = package.check();
+    assert!(mistakes[0].message.contains("cannot read the file"), "{}", mistakes[0].message);
+    package.write("resilience.yaml", DECLARED);
+    assert!(package.check().is_empty());
+}
