@@ -1,12 +1,20 @@
-use std::collections::BTreeSet;
+mod broken;
+mod cache;
+mod declared;
+mod metadata;
+mod package;
+mod undeclared;
 
+use std::{collections::BTreeSet, sync::Arc};
+
+use broken::Broken;
+use package::Package;
 use proc_macro2::Ident;
 
-use super::{
-    package::{Package, Shared},
-    undeclared,
+use crate::{
+    model::{CheckedBy, Stack},
+    problems::Problems,
 };
-use crate::{model::Stack, problems::Problems};
 
 /// Checks every name of a function, and tells which files it was compiled by.
 ///
@@ -16,30 +24,28 @@ pub(crate) fn check(stack: &Stack, function: &Ident, problems: &mut Problems) ->
         return Vec::new();
     };
     let mut files = BTreeSet::new();
-    let mut of_package = None;
-    if let Some(layer) = stack.layers.iter().find(|layer| layer.config.is_none()) {
-        files.extend(package.tracked_manifest());
-        // What is wrong with it is the same for every attribute: one tells it.
-        match package.declared() {
-            Ok(Some(shared)) => match &*shared {
-                Ok(_) => of_package = Some(shared),
-                Err(message) => problems.at_span(layer.span, message),
-            },
-            Ok(None) => {}
-            Err(message) => problems.at_span(layer.span, message),
-        }
-    }
+    let mut told: Vec<Arc<Broken>> = Vec::new();
     for layer in &stack.layers {
-        let of_attribute: Option<Shared> =
-            layer.config.as_ref().map(|file| package.declared_in(&file.value()));
-        let Some(shared) = of_attribute.as_ref().or(of_package.as_ref()) else { continue };
-        match (&**shared, &layer.config) {
-            (Ok(declared), _) => {
-                files.extend(declared.files.iter().cloned());
-                undeclared::check(layer, function, declared, problems);
+        let (declared, span) = match &layer.checked_by {
+            CheckedBy::Nothing => continue,
+            CheckedBy::File(file) => (package.declared_in(&file.value()).map(Some), file.span()),
+            CheckedBy::Manifest => {
+                files.extend(package.tracked_manifest());
+                (package.declared(), layer.span)
             }
-            (Err(message), Some(file)) => problems.at(file, message),
-            (Err(_), None) => {}
+        };
+        match declared {
+            Ok(None) => {}
+            Ok(Some(declared)) => {
+                files.extend(declared.files.iter().cloned());
+                undeclared::check(layer, function, &declared, problems);
+            }
+            // To the attributes of one function it is one mistake.
+            Err(broken) if told.iter().any(|known| Arc::ptr_eq(known, &broken)) => {}
+            Err(broken) => {
+                problems.at_span(span, broken.tell(function, span));
+                told.push(broken);
+            }
         }
     }
     files.into_iter().collect()

@@ -1,22 +1,18 @@
 use std::{
-    env,
+    env, fs, io,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-use resilience_config::read_file;
-
 use super::{
+    broken::Broken,
     cache::{Cache, Key},
     declared::{Declared, tracked},
     metadata::Metadata,
 };
 
-/// The result of a load, shared with whoever asks for the same.
-pub(super) type Shared = Arc<Result<Declared, String>>;
-
 /// What came of manifests.
-static MANIFESTS: Cache<Result<Option<Metadata>, String>> = Cache::new();
+static MANIFESTS: Cache<Result<Option<Arc<Metadata>>, Arc<Broken>>> = Cache::new();
 
 /// The package that is being compiled.
 pub(super) struct Package {
@@ -30,7 +26,11 @@ impl Package {
     }
 
     /// What the file declares that an attribute names.
-    pub(super) fn declared_in(&self, file: &str) -> Shared {
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the file.
+    pub(super) fn declared_in(&self, file: &str) -> Result<Arc<Declared>, Arc<Broken>> {
         let named = Metadata { config: vec![file.to_owned()], profiles: Vec::new() };
         Declared::load(&self.directory, &named)
     }
@@ -39,13 +39,15 @@ impl Package {
     ///
     /// # Errors
     ///
-    /// What is wrong with the manifest.
-    pub(super) fn declared(&self) -> Result<Option<Shared>, String> {
+    /// What is wrong with the manifest or the files.
+    pub(super) fn declared(&self) -> Result<Option<Arc<Declared>>, Arc<Broken>> {
         let manifest = self.manifest();
         let key = Key::of([manifest.as_path()].into_iter(), &[]);
-        let metadata = MANIFESTS.get_or_make(key, || read(&manifest));
-        let metadata = metadata.as_ref().as_ref().map_err(Clone::clone)?;
-        Ok(metadata.as_ref().map(|named| Declared::load(&self.directory, named)))
+        let metadata = MANIFESTS.get_or_make(key, || match read(&manifest) {
+            Ok(metadata) => Ok(metadata.map(Arc::new)),
+            Err(message) => Err(Arc::new(Broken::new(message))),
+        });
+        metadata?.map(|named| Declared::load(&self.directory, &named)).transpose()
     }
 
     /// The manifest's absolute path, if there is one: what it names may change.
@@ -59,11 +61,25 @@ impl Package {
     }
 }
 
-/// A manifest that is not there names nothing: the compiler was called by hand.
+/// A manifest that is not there names nothing: the compiler was called by hand. It is read whole, as
+/// Cargo has read it.
 fn read(manifest: &Path) -> Result<Option<Metadata>, String> {
-    let Ok(bytes) = read_file(manifest) else { return Ok(None) };
-    match str::from_utf8(&bytes) {
-        Ok(text) => Metadata::read(text),
-        Err(_) => Err("Cargo.toml is not UTF-8".to_owned()),
+    match fs::read_to_string(manifest) {
+        Ok(text) => Metadata::read(&text),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(format!("Cargo.toml: cannot read the file: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manifest_that_cannot_be_read_is_told_and_one_that_is_not_there_is_not() {
+        let folder = env::temp_dir();
+        assert_eq!(read(&folder.join("no-such-folder/Cargo.toml")), Ok(None));
+        let error = read(&folder).expect_err("a folder is no manifest");
+        assert!(error.starts_with("Cargo.toml: cannot read the file: "), "{error}");
     }
 }
