@@ -238,7 +238,7 @@ pub fn tree(path: &Path) -> Result<Node, Problem> {
 /// # Errors
 ///
 /// Why it cannot be read.
-pub fn read(path: &Path) -> Content {
+pub(super) fn read(path: &Path) -> Content {
     let read = || {
         // To open a pipe waits for whoever writes into it: it is looked at before.
         if !fs::metadata(path)?.is_file() {
