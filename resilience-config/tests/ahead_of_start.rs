@@ -149,9 +149,9 @@ fn names_are_declared_by_the_documents_of_all_profiles_that_exclude_each_other()
 
 #[test]
 fn values_of_profiles_that_are_not_active_are_neither_checked_nor_taken() {
-    let loaded = load_ahead(PROFILES).unwrap();
-    assert!(!loaded.declares(Pattern::Retry, "inTest"));
-    assert_eq!(attempts(&loaded, "inTest"), "");
+    let ahead = load_ahead(PROFILES).unwrap();
+    assert!(!ahead.declares(Pattern::Retry, "inTest"));
+    assert_eq!(attempts(&ahead, "inTest"), "");
     let mut loader = Loader::new();
     loader.env(false);
     loader.ahead_of_start(true);
@@ -161,10 +161,19 @@ fn values_of_profiles_that_are_not_active_are_neither_checked_nor_taken() {
 }
 
 #[test]
+fn values_are_checked_under_the_profiles_that_the_file_makes_active() {
+    let error = load_ahead(
+        &format!("spring.profiles.active: test{PROFILES}")
+            .replace("test\nretry", "test\n---\nretry"),
+    );
+    assert!(error.unwrap_err().to_string().contains("inTest.max_attempts = 0"));
+}
+
+#[test]
 fn at_the_start_the_names_of_other_profiles_are_not_declared() {
     let mut loader = Loader::new();
     loader.env(false);
     loader.text(PROFILES, Format::Yaml);
-    let loaded = loader.load().unwrap();
-    assert!(!loaded.declares_in_a_profile(Pattern::Retry, "inTest"));
+    let at_start = loader.load().unwrap();
+    assert!(!at_start.declares_in_a_profile(Pattern::Retry, "inTest"));
 }

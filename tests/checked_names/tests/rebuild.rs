@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::fs;
+
 use support::{METADATA, Package};
 
 const PAY: &str = "
@@ -56,7 +58,7 @@ fn an_error_comes_with_the_file_s_deletion_and_goes_with_its_return() {
     package.write("src/lib.rs", PAY);
     package.write("resilience.yaml", DECLARED);
     assert!(package.check().is_empty());
-    package.remove("resilience.yaml");
+    fs::remove_file(package.path("resilience.yaml")).expect("the file");
     let mistakes = package.check();
     assert!(mistakes[0].message.contains("cannot read the file"), "{}", mistakes[0].message);
     package.write("resilience.yaml", DECLARED);

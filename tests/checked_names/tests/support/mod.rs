@@ -55,11 +55,6 @@ impl Package {
         fs::write(path, text).expect("a file");
     }
 
-    #[allow(dead_code)] // not every test takes files away
-    pub(crate) fn remove(&self, file: &str) {
-        fs::remove_file(self.path(file)).expect("the file");
-    }
-
     pub(crate) fn path(&self, file: &str) -> PathBuf {
         self.folder.path().join(file)
     }
