@@ -19,7 +19,7 @@ pub(super) fn check(layer: &Layer, function: &Ident, declared: &Declared, proble
     {
         problems.at(base, format!("{}: {message}", declared.shown()));
     }
-    // Unless it says where the instance is declared.
+    // With settings of its own an attribute declares its instance, unless it says where that is done.
     if layer.is_inline() && !matches!(layer.checked_by, CheckedBy::File(_)) {
         return;
     }
