@@ -26,7 +26,7 @@ pub(crate) fn settle_bases(tree: &mut Tree, report: &mut Complaints) {
                 if let Some(base) = &entry.base
                     && !is_known(&section.configs, &base.name)
                 {
-                    let message = unknown_base(&base.name, &section.configs, &report.hints);
+                    let message = unknown_base(&base.name, &[&section.configs], &report.hints);
                     refuse(pattern, group, (entry, base), message, report);
                 }
             }
@@ -58,11 +58,14 @@ fn refuse(
 }
 
 impl Loaded {
-    /// What to say of a base that is none of the pattern's configs; `None` when it is one.
+    /// What to say of a base that is none of the pattern's configs in any profile that was looked at;
+    /// `None` when it is one.
     pub fn unknown_base(&self, pattern: Pattern, base: &str) -> Option<String> {
-        let none = Entries::default();
-        let configs = self.tree().section(pattern).map_or(&none, |section| &section.configs);
-        (!is_known(configs, base)).then(|| unknown_base(base, configs, &Hints::default()))
+        let trees = [self.tree(), self.other_profiles()].into_iter();
+        let configs: Vec<&Entries> =
+            trees.filter_map(|tree| Some(&tree.section(pattern)?.configs)).collect();
+        let known = is_default(base) || configs.iter().any(|configs| is_known(configs, base));
+        (!known).then(|| unknown_base(base, &configs, &Hints::default()))
     }
 }
 
@@ -142,6 +145,7 @@ impl<'a> Settler<'a> {
             Some((_, below)) => below.whole.clone(),
         };
         whole.values.extend(entry.values.clone());
+        whole.left_out |= entry.left_out;
         Settled { whole, length: 1 + base.map_or(0, |(_, below)| below.length) }
     }
 
@@ -169,11 +173,12 @@ fn lead_in_circle(names: &[&str]) -> String {
 }
 
 /// The message for a base that no entry has.
-pub(crate) fn unknown_base(name: &str, configs: &Entries, hints: &Hints) -> String {
+pub(crate) fn unknown_base(name: &str, configs: &[&Entries], hints: &Hints) -> String {
     const SHOWN: usize = 20;
-    let hint = hints.did_you_mean(name, configs.names()).unwrap_or_else(|| {
-        let shown: Vec<&str> = configs.names().take(SHOWN).collect();
-        let more = if configs.names().nth(SHOWN).is_some() { ", …" } else { "" };
+    let names = || configs.iter().flat_map(|configs| configs.names());
+    let hint = hints.did_you_mean(name, names()).unwrap_or_else(|| {
+        let shown: Vec<&str> = names().take(SHOWN).collect();
+        let more = if names().nth(SHOWN).is_some() { ", …" } else { "" };
         match shown.as_slice() {
             [] => "; there are no configs".to_owned(),
             _ => format!("; configs are {}{more}", shown.join(", ")),

@@ -15,8 +15,6 @@ pub(crate) struct Complaints {
     warnings: Vec<String>,
     without_effect: Remarks,
     renamed: Remarks,
-    /// Whether a value is known only elsewhere.
-    left_out: bool,
     /// What all messages together may spend on finding what was meant.
     pub(crate) hints: Hints,
 }
@@ -47,23 +45,14 @@ impl Complaints {
     }
 
     /// Adds what is wrong between the settings of an entry, after all sources, unless one of its
-    /// values was refused: then it is not known what was meant. Nor is it where values are left out.
+    /// values was refused: then it is not known what was meant.
     pub(crate) fn contradiction(&mut self, problem: Problem) {
-        if self.left_out {
-            return;
-        }
         let entry = |path: &str| path.rsplit_once('.').map(|(entry, _)| entry.to_owned());
         let of = |problem: &Problem| problem.path.as_deref().and_then(entry);
         let wanted = of(&problem);
         if wanted.is_none() || self.problems.iter().all(|(_, known)| of(known) != wanted) {
             self.contradictions.push(problem);
         }
-    }
-
-    /// Notes that a value is known only where the program runs.
-    #[cfg(feature = "files")]
-    pub(crate) fn leave_out(&mut self) {
-        self.left_out = true;
     }
 
     pub(crate) fn warn(&mut self, warning: String) {

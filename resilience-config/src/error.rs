@@ -72,6 +72,23 @@ impl ConfigError {
         Self { problems }
     }
 
+    /// As it is shown, but no more than the first of many problems.
+    #[doc(hidden)]
+    pub fn first(&self, most: usize) -> impl fmt::Display {
+        fmt::from_fn(move |f| self.show(f, most))
+    }
+
+    fn show(&self, f: &mut fmt::Formatter<'_>, most: usize) -> fmt::Result {
+        if let [only] = self.problems.as_slice() {
+            return write!(f, "{only}");
+        }
+        write!(f, "{} problems in the configuration:", self.problems.len())?;
+        for problem in self.problems.iter().take(most) {
+            write!(f, "\n  - {problem}")?;
+        }
+        if self.problems.len() > most { f.write_str("\n  - …") } else { Ok(()) }
+    }
+
     /// The problems in the order in which they were found.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
@@ -100,14 +117,7 @@ impl fmt::Display for Problem {
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let [only] = self.problems.as_slice() {
-            return only.fmt(f);
-        }
-        write!(f, "{} problems in the configuration:", self.problems.len())?;
-        for problem in &self.problems {
-            write!(f, "\n  - {problem}")?;
-        }
-        Ok(())
+        self.show(f, usize::MAX)
     }
 }
 

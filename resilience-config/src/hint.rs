@@ -43,7 +43,7 @@ impl Hints {
     }
 
     /// The nearest candidate as a question, or else all of them.
-    pub fn nearest_or_all(&self, text: &str, candidates: &[&str]) -> String {
+    pub(crate) fn nearest_or_all(&self, text: &str, candidates: &[&str]) -> String {
         self.did_you_mean(text, candidates.iter().copied())
             .unwrap_or_else(|| format!("; known are {}", candidates.join(", ")))
     }

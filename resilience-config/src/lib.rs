@@ -36,7 +36,7 @@ mod value;
 pub use contradictions::contradictions;
 pub use error::{ConfigError, Problem};
 #[cfg(feature = "files")]
-pub use file::{Content, Format, Member, Node, read as read_file, tree as yaml_tree};
+pub use file::{Content, Format, Member, Node, tree as yaml_tree};
 pub use hint::{Hints, question};
 pub use loaded::{Loaded, instance_path};
 pub use loader::Loader;

@@ -6,7 +6,7 @@ use crate::{
     Inline, Origin, Problem, Settings,
     bases::{default_of, is_known},
     hint::Hints,
-    tree::{Entry, Group, Tree, path_of},
+    tree::{Entry, Group, Section, Tree, path_of},
 };
 
 /// What a load has read and checked: what is declared, with the origin of every value.
@@ -23,6 +23,8 @@ struct Inner {
     strict: bool,
     warnings: Vec<String>,
     application: Option<Arc<str>>,
+    /// What documents of profiles that are not active declare; empty unless it was asked for.
+    other_profiles: Tree,
     /// Whether somebody loaded it, be it from an empty file.
     has_source: bool,
 }
@@ -30,7 +32,7 @@ struct Inner {
 impl Loaded {
     pub(crate) fn new(tree: Tree, strict: bool, warnings: Vec<String>) -> Self {
         Self {
-            inner: Arc::new(Inner { tree, strict, warnings, application: None, has_source: true }),
+            inner: Arc::new(Inner { tree, strict, warnings, has_source: true, ..Inner::default() }),
         }
     }
 
@@ -43,6 +45,12 @@ impl Loaded {
     pub(crate) fn with_application(self, name: Option<Arc<str>>) -> Self {
         let mut inner = Arc::unwrap_or_clone(self.inner);
         inner.application = name;
+        Self { inner: Arc::new(inner) }
+    }
+
+    pub(crate) fn with_other_profiles(self, names: Tree) -> Self {
+        let mut inner = Arc::unwrap_or_clone(self.inner);
+        inner.other_profiles = names;
         Self { inner: Arc::new(inner) }
     }
 
@@ -103,6 +111,20 @@ impl Loaded {
         self.declared_name(pattern, name).is_some()
     }
 
+    /// The same, with what the documents of other profiles declare where that was looked at.
+    pub fn names_of_all_profiles(&self, pattern: Pattern) -> impl Iterator<Item = &str> {
+        let others = self.other_profiles().section(pattern).into_iter();
+        let others = others.flat_map(|section| section.instances.names());
+        self.instances(pattern).chain(others.filter(move |name| !self.declares(pattern, name)))
+    }
+
+    /// Whether an instance of this name is among [these](Loaded::names_of_all_profiles).
+    pub fn declares_in_a_profile(&self, pattern: Pattern, name: &str) -> bool {
+        let others = self.other_profiles().section(pattern);
+        self.declares(pattern, name)
+            || others.is_some_and(|section| section.instances.get(name).is_some())
+    }
+
     /// The name in its declared spelling.
     pub fn declared_name(&self, pattern: Pattern, name: &str) -> Option<&str> {
         let entry = self.tree().section(pattern)?.instances.get(name)?;
@@ -111,7 +133,19 @@ impl Loaded {
 
     /// The declared name most like `name`, if one is near enough to be what was meant.
     pub fn nearest_declared(&self, pattern: Pattern, name: &str) -> Option<&str> {
-        Hints::default().nearest(name, self.instances(pattern))
+        Hints::default().nearest(name, self.names_of_all_profiles(pattern))
+    }
+
+    /// The other kind of bulkhead where an instance is declared as that alone, and what to do about it.
+    pub fn other_bulkhead(&self, pattern: Pattern, name: &str) -> Option<(Pattern, String)> {
+        let (other, write) = match pattern {
+            Pattern::Bulkhead => (Pattern::ThreadPoolBulkhead, "thread_pool"),
+            Pattern::ThreadPoolBulkhead => (Pattern::Bulkhead, "semaphore"),
+            _ => return None,
+        };
+        let declares = |pattern| self.declares_in_a_profile(pattern, name);
+        let remedy = format!("write `type = \"{write}\"` at the attribute or move the entry");
+        (declares(other) && !declares(pattern)).then_some((other, remedy))
     }
 
     /// Every setting of every declared instance, retry budget and of the store: its key path, value and origin.
@@ -148,6 +182,9 @@ impl Loaded {
                 if entry.base.as_ref().is_some_and(|base| !is_known(&section.configs, &base.name)) {
                     continue;
                 }
+                if inherits_left_out(section, entry) {
+                    continue;
+                }
                 // Undeclared instances have no name of their own to be found by.
                 let name = if group == Group::Configs { "" } else { &entry.name };
                 let Ok(settings) = self.resolve(pattern, name, &Inline::default()) else {
@@ -170,6 +207,10 @@ impl Loaded {
         &self.inner.tree
     }
 
+    pub(crate) fn other_profiles(&self) -> &Tree {
+        &self.inner.other_profiles
+    }
+
     fn entries(&self, pattern: Pattern) -> impl Iterator<Item = &Entry> {
         self.tree().section(pattern).into_iter().flat_map(|section| section.instances.iter())
     }
@@ -183,6 +224,13 @@ impl Loaded {
 /// The key path of an instance, with the brackets that a name with dots needs.
 pub fn instance_path(pattern: Pattern, name: &str) -> String {
     path_of(pattern, Group::Instances, name)
+}
+
+/// Whether a value of an entry, its own or inherited, is known only where the program runs.
+fn inherits_left_out(section: &Section, entry: &Entry) -> bool {
+    let base = entry.base.as_ref().and_then(|base| section.configs.get(&base.name));
+    let bases = default_of(&section.configs).into_iter().chain(base);
+    entry.left_out || bases.into_iter().any(|base| base.whole.left_out)
 }
 
 /// Adds place and full path to a problem of one key.

@@ -1,11 +1,12 @@
 use std::{env, ffi::OsString, fmt};
 
-use resilience_settings::{Pattern, Value};
+use resilience_settings::{Pattern, Value, check_name};
 
 #[cfg(feature = "files")]
 use crate::Content;
 use crate::{
     ConfigError, Inline, Loaded,
+    address::{Address, locate},
     application::Found,
     bases::settle_bases,
     budgets::check_budgets,
@@ -37,7 +38,7 @@ pub struct Loader {
     #[cfg(feature = "files")]
     profiles: Vec<String>,
     #[cfg(feature = "files")]
-    leave_out_unset: bool,
+    ahead_of_start: bool,
     without_env: bool,
     variables: Option<Vec<(OsString, OsString)>>,
     values: Vec<(String, String)>,
@@ -99,14 +100,15 @@ impl Loader {
         self.profiles.push(name.into());
     }
 
-    /// Says whether a value is left out, instead of refused, where a placeholder in it has none and no
-    /// default; `false` unless set. For a load where the program does not run, and its environment is not.
+    /// Says whether the program is yet to start, in an environment and under profiles that nobody knows
+    /// here; `false` unless set.
     ///
-    /// Its entry is declared all the same, and whether the values of one fit together is left open as
-    /// soon as any is left out.
+    /// A value is then left out, instead of refused, where a placeholder in it has none and no default. Its
+    /// entry is declared all the same; whether the values of that entry, and of those that inherit them, fit
+    /// together is left open. Documents of profiles that are not active give their entries' names.
     #[cfg(feature = "files")]
-    pub fn leave_out_unset(&mut self, leave_out: bool) {
-        self.leave_out_unset = leave_out;
+    pub fn ahead_of_start(&mut self, ahead: bool) {
+        self.ahead_of_start = ahead;
     }
 
     /// Says whether the environment is read, for settings and for placeholders; `true` unless set.
@@ -151,7 +153,7 @@ impl Loader {
     pub fn load(self) -> Result<Loaded, ConfigError> {
         let mut report = Complaints::default();
         let variables = environment::with_names(self.variables(), &mut report);
-        let Files { mut documents, imported, application } =
+        let Files { mut documents, inactive, imported, application } =
             self.read_files(&variables, &mut report);
         let last = Source::code(usize::MAX - 1);
         let from_code = self.application.as_deref().map(|name| Found::in_code(name, &last));
@@ -183,14 +185,17 @@ impl Loader {
         {
             report.warn(warning);
         }
-        let config = Loaded::new(tree, strict, Vec::new()).with_application(application);
+        let other_profiles = declared(&inactive);
+        let config = Loaded::new(tree, strict, Vec::new())
+            .with_application(application)
+            .with_other_profiles(other_profiles);
         // The environment of a program may declare the store.
-        let lacks_store = config.store().is_none() && !self.is_elsewhere();
+        let lacks_store = config.store().is_none() && !self.is_ahead_of_start();
         let of_instances = config.check_instances(|settings| {
             let without_store = without_store(settings).filter(|_| lacks_store);
             contradictions(settings).into_iter().chain(without_store).collect()
         });
-        let of_store = if self.is_elsewhere() { Vec::new() } else { config.check_store() };
+        let of_store = if self.is_ahead_of_start() { Vec::new() } else { config.check_store() };
         for problem in of_instances.into_iter().chain(of_store) {
             report.contradiction(problem);
         }
@@ -200,7 +205,7 @@ impl Loader {
     #[cfg(feature = "files")]
     fn read_files(&self, variables: &[Variable], report: &mut Complaints) -> Files {
         let profiles = self.active_profiles(variables, report);
-        file::load(&self.inputs, profiles, variables, self.leave_out_unset, report)
+        file::load(&self.inputs, profiles, variables, self.ahead_of_start, report)
     }
 
     #[cfg(not(feature = "files"))]
@@ -211,13 +216,13 @@ impl Loader {
 
     /// Whether the program runs at another place, with another environment.
     #[cfg(feature = "files")]
-    fn is_elsewhere(&self) -> bool {
-        self.leave_out_unset
+    fn is_ahead_of_start(&self) -> bool {
+        self.ahead_of_start
     }
 
     #[cfg(not(feature = "files"))]
     #[allow(clippy::unused_self)] // the same signature as with files
-    fn is_elsewhere(&self) -> bool {
+    fn is_ahead_of_start(&self) -> bool {
         false
     }
 
@@ -253,6 +258,25 @@ impl Loader {
             if names.is_empty() { None } else { Some(names) }
         })
     }
+}
+
+/// The entries of documents whose values do not count. What is wrong in them is told where they do.
+fn declared(documents: &[(Source, Vec<Property>)]) -> Tree {
+    let mut tree = Tree::default();
+    for (source, property) in
+        documents.iter().flat_map(|(source, of)| of.iter().map(move |p| (source, p)))
+    {
+        let entry = match locate(property.path.segments(), &property.leaf) {
+            Ok(Address::Entry(entry)) => entry,
+            Ok(Address::Key(key)) => key.entry,
+            _ => continue,
+        };
+        if check_name(&entry.name).is_ok() {
+            let entries = tree.section_mut(entry.pattern).group_mut(entry.group);
+            entries.declare(&entry.name, || source.spot(entry.line));
+        }
+    }
+    tree
 }
 
 fn in_code((path, value): &(String, String)) -> Property {

@@ -267,6 +267,7 @@ impl Reader<'_> {
         let entries = self.tree.section_mut(*pattern).group_mut(*group);
         let entry = entries.declare(name, || source.spot(address.line));
         if pending.raw.is_elsewhere() {
+            entry.left_out = true;
             return;
         }
         let slot = match pending.slot {

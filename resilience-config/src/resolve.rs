@@ -51,7 +51,7 @@ impl Loaded {
         let own = entry.and_then(|entry| entry.base.as_ref()).map(|base| base.name.as_str());
         if let Some(base) = own.or(inline.base_config.as_deref()) {
             if !is_known(&section.configs, base) {
-                let message = unknown_base(base, &section.configs, &Hints::default());
+                let message = unknown_base(base, &[&section.configs], &Hints::default());
                 problems.push(
                     Problem::new(message).place(&inline.place).path("base_config").value(base),
                 );

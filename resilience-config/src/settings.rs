@@ -165,7 +165,7 @@ impl Settings {
     }
 
     /// The keys whose values differ, with both values.
-    pub fn differences<'a>(
+    pub(crate) fn differences<'a>(
         &'a self,
         other: &'a Settings,
     ) -> impl Iterator<Item = (&'static str, Option<&'a Value>, Option<&'a Value>)> {

@@ -60,6 +60,8 @@ impl Spot {
 pub(crate) struct Files {
     /// Paths are below the root.
     pub(crate) documents: Vec<(Source, Vec<Property>)>,
+    /// Those of profiles that are not active, where their names are wanted.
+    pub(crate) inactive: Vec<(Source, Vec<Property>)>,
     /// The first file that was written for Resilience4j.
     pub(crate) imported: Option<Arc<str>>,
     /// What a Spring application calls itself in them.

@@ -93,6 +93,8 @@ pub struct Entry {
     pub base: Option<Base>,
     /// Its own values.
     pub values: Values,
+    /// Whether one of them, or its base, is known only where the program runs.
+    pub(crate) left_out: bool,
     /// What a config has with its bases; empty until they are settled, and for instances.
     pub(crate) whole: Whole,
 }
@@ -105,6 +107,8 @@ pub type Values = BTreeMap<usize, Arc<(Value, Origin)>>;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Whole {
     pub(crate) values: Values,
+    /// One of these, or a base, is known only where the program runs.
+    pub(crate) left_out: bool,
     /// Its bases lead to `default`. The values of that lie lower, and are not among these.
     pub(crate) over_default: bool,
 }
@@ -184,6 +188,7 @@ impl Entries {
                 spot: spot(),
                 base: None,
                 values: Values::new(),
+                left_out: false,
                 whole: Whole::default(),
             });
             self.list.len() - 1

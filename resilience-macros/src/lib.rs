@@ -32,7 +32,7 @@ use resilience_settings::Pattern;
 /// | `deadline` | calls further down learn when the time is over, see `resilience::deadline` |
 /// | `idempotency_key` | each call has a key, the same in all attempts, see `resilience::idempotency_key` |
 /// | `base_config = "…"` | the shared configuration to start from |
-/// | `config = "…"` | the file that is to declare the instance, checked at compile time |
+/// | `config = "…"` | the file that is to declare the instance, checked at compile time; `false`: none |
 /// | `crate = path` | where `resilience` is found, for crates that re-export it |
 /// | any key of the `retry` section | `max_attempts = 3`, `wait_duration = "200ms"`, … |
 ///
@@ -66,7 +66,7 @@ pub fn retry(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | `record_result = path` | `fn(&T) -> bool`: results that count as failures |
 /// | `open_for = path` | `fn(&E) -> Option<Duration>`: opens the breaker at once for that long |
 /// | `base_config = "…"` | the shared configuration to start from |
-/// | `config = "…"` | the file that is to declare the instance, checked at compile time |
+/// | `config = "…"` | the file that is to declare the instance, checked at compile time; `false`: none |
 /// | `crate = path` | where `resilience` is found, for crates that re-export it |
 /// | any key of the `circuitbreaker` section | `failure_rate_threshold = 50`, … |
 ///
@@ -100,7 +100,7 @@ pub fn circuit_breaker(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | `fallback = path` or `[a, b]` | what answers when the call has failed for good |
 /// | `permits = n` | how many permits one call takes, 1 when left out |
 /// | `base_config = "…"` | the shared configuration to start from |
-/// | `config = "…"` | the file that is to declare the instance, checked at compile time |
+/// | `config = "…"` | the file that is to declare the instance, checked at compile time; `false`: none |
 /// | `crate = path` | where `resilience` is found, for crates that re-export it |
 /// | any key of the `ratelimiter` section | `limit_for_period = 50`, … |
 ///
@@ -130,7 +130,7 @@ pub fn rate_limiter(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | `detach` | the body runs on after a timeout; arguments must be owned and `Send` |
 /// | `deadline` | calls further down learn when the time is over, see `resilience::deadline` |
 /// | `base_config = "…"` | the shared configuration to start from |
-/// | `config = "…"` | the file that is to declare the instance, checked at compile time |
+/// | `config = "…"` | the file that is to declare the instance, checked at compile time; `false`: none |
 /// | `crate = path` | where `resilience` is found, for crates that re-export it |
 /// | any key of the `timelimiter` section | `timeout_duration = "2s"`, … |
 ///
@@ -178,7 +178,7 @@ pub fn time_limiter(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | `fallback = path` or `[a, b]` | what answers when the call has failed for good |
 /// | `type = "semaphore"` or `"thread_pool"` | what bounds the calls; `semaphore` when left out |
 /// | `base_config = "…"` | the shared configuration to start from |
-/// | `config = "…"` | the file that is to declare the instance, checked at compile time |
+/// | `config = "…"` | the file that is to declare the instance, checked at compile time; `false`: none |
 /// | `crate = path` | where `resilience` is found, for crates that re-export it |
 /// | any key of the `bulkhead` or `thread-pool-bulkhead` section | `max_concurrent_calls = 25`, … |
 ///

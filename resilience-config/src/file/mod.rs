@@ -130,7 +130,7 @@ pub(super) fn load(
     inputs: &[Input],
     profiles: Option<Vec<String>>,
     variables: &[Variable],
-    leave_out_unset: bool,
+    ahead_of_start: bool,
     report: &mut Complaints,
 ) -> Files {
     let files: Vec<ParsedFile> =
@@ -138,11 +138,17 @@ pub(super) fn load(
     let active = Active::new(profiles.unwrap_or_else(|| profiles_of(&files, variables)));
 
     let mut applied: Vec<(&ParsedFile, &[Property])> = Vec::new();
+    let mut inactive = Vec::new();
     for file in &files {
         for document in &file.documents {
+            if is_for_a_cloud(file, document, report) {
+                continue;
+            }
             if applies(file, document, &active, report) {
                 warn_of_imports(file, document, report);
                 applied.push((file, document));
+            } else if ahead_of_start {
+                inactive.push((file.source.clone(), ours(file, document).collect()));
             }
         }
     }
@@ -159,12 +165,13 @@ pub(super) fn load(
     let documents = applied
         .into_iter()
         .map(|(file, document)| {
-            let ours = below_root(file, document, &placeholders, leave_out_unset, report);
+            let ours = replaced(file, document, &placeholders, ahead_of_start, report);
             (file.source.clone(), ours)
         })
         .collect();
     let imported = files.iter().find(|file| file.root == Root::Resilience4j);
-    Files { documents, imported: imported.map(|file| Arc::clone(&file.name)), application }
+    let imported = imported.map(|file| Arc::clone(&file.name));
+    Files { documents, inactive, imported, application }
 }
 
 /// A file as messages name it.
@@ -227,19 +234,18 @@ pub fn tree(path: &Path) -> Result<Node, Problem> {
     })
 }
 
-/// Reads a file, as far as one may be read: one byte more than may be tells that there are more.
+/// Reads a file, no further than shows that it is larger than one may be.
 ///
 /// # Errors
 ///
 /// Why it cannot be read.
-pub fn read(path: &Path) -> Content {
+pub(super) fn read(path: &Path) -> Content {
     let read = || {
         // To open a pipe waits for whoever writes into it: it is looked at before.
         if !fs::metadata(path)?.is_file() {
             return Err(io::Error::other("it is not a regular file"));
         }
         let mut bytes = Vec::new();
-        // One byte beyond the limit is enough to see that it is passed.
         let limit = MAX_BYTES as u64 + 1;
         File::open(path)?.take(limit).read_to_end(&mut bytes)?;
         Ok(bytes.into())
@@ -331,6 +337,19 @@ fn conditions(document: &[Property]) -> Vec<&str> {
     conditions
 }
 
+/// Whether a document is for a cloud platform: those are left out, and this says so.
+fn is_for_a_cloud(file: &ParsedFile, document: &[Property], report: &mut Complaints) -> bool {
+    let platforms = texts(document, ON_CLOUD);
+    let Some(platform) = platforms.first() else { return false };
+    let line = document.first().and_then(|property| property.line);
+    report.warn(format!(
+        "{}: a document for the cloud platform `{}` is left out; choose it by a profile instead",
+        file.source.place(line),
+        shown_key(platform)
+    ));
+    true
+}
+
 /// Whether a document is to be read under the active profiles.
 fn applies(
     file: &ParsedFile,
@@ -338,16 +357,6 @@ fn applies(
     active: &Active,
     report: &mut Complaints,
 ) -> bool {
-    let line = document.first().and_then(|property| property.line);
-    if let Some(platform) = texts(document, ON_CLOUD).first() {
-        report.warn(format!(
-            "{}: a document for the cloud platform `{}` is left out; \
-             choose it by a profile instead",
-            file.source.place(line),
-            shown_key(platform)
-        ));
-        return false;
-    }
     let conditions = conditions(document);
     if conditions.is_empty() {
         return true;
@@ -403,33 +412,41 @@ fn application_of(
     }
 }
 
-/// The properties of ours in a document, placeholders replaced.
-fn below_root(
+/// The properties of ours in a document, below the root.
+fn ours(file: &ParsedFile, document: &[Property]) -> impl Iterator<Item = Property> {
+    let is_ours = |property: &&Property| {
+        let first = property.path.segments().first();
+        first.is_some_and(|first| !file.root.leaves_alone(&first.text))
+    };
+    let below = |property: &Property| Property {
+        path: property.path.without(file.root.length()),
+        line: property.line,
+        leaf: property.leaf.clone(),
+    };
+    document.iter().filter(is_ours).map(below)
+}
+
+/// The same with placeholders replaced.
+fn replaced(
     file: &ParsedFile,
     document: &[Property],
     placeholders: &Placeholders<'_>,
-    leave_out_unset: bool,
+    ahead_of_start: bool,
     report: &mut Complaints,
 ) -> Vec<Property> {
-    let mut ours = Vec::new();
-    for property in document {
-        let Some(first) = property.path.segments().first() else { continue };
-        if file.root.leaves_alone(&first.text) {
-            continue;
-        }
-        let path = property.path.without(file.root.length());
-        match replaced(&property.leaf, placeholders) {
-            Ok(leaf) => ours.push(Property { path, line: property.line, leaf }),
-            Err(Unresolved::Unset(_)) if leave_out_unset => {
-                report.leave_out();
-                ours.push(Property { path, line: property.line, leaf: Leaf::Elsewhere });
+    let mut replaced = Vec::new();
+    for property in ours(file, document) {
+        match with_values(&property.leaf, placeholders) {
+            Ok(leaf) => replaced.push(Property { leaf, ..property }),
+            Err(Unresolved::Unset(_)) if ahead_of_start => {
+                replaced.push(Property { leaf: Leaf::Elsewhere, ..property });
             }
             Err(unresolved) => {
+                let segments = property.path.segments();
                 let mut problem =
-                    Problem::new(unresolved.message()).path(shown_key(&joined(path.segments())));
+                    Problem::new(unresolved.message()).path(shown_key(&joined(segments)));
                 // What is left of it may be a password.
-                let may_be_shown =
-                    !path.segments().first().is_some_and(|first| is_store(&first.text));
+                let may_be_shown = !segments.first().is_some_and(|first| is_store(&first.text));
                 if let Some(shown) = property.leaf.shown().filter(|_| may_be_shown) {
                     problem = problem.value(shown);
                 }
@@ -437,10 +454,10 @@ fn below_root(
             }
         }
     }
-    ours
+    replaced
 }
 
-fn replaced(leaf: &Leaf, placeholders: &Placeholders<'_>) -> Result<Leaf, Unresolved> {
+fn with_values(leaf: &Leaf, placeholders: &Placeholders<'_>) -> Result<Leaf, Unresolved> {
     let replace = |text: &Text| {
         Ok::<Text, Unresolved>(match placeholders.resolve(&text.value)? {
             None => text.clone(),

@@ -17,8 +17,7 @@ pub(crate) struct Layer {
     /// What tells the instance apart from others of the name, from call to call.
     pub(crate) key: Option<Expr>,
     pub(crate) base_config: Option<LitStr>,
-    /// The file that its name is checked against.
-    pub(crate) config: Option<LitStr>,
+    pub(crate) checked_by: CheckedBy,
     pub(crate) inline: Vec<Inline>,
     /// Methods of the runtime's rules, with the functions they are given.
     pub(crate) rules: Vec<(&'static str, ExprPath)>,
@@ -34,6 +33,14 @@ pub(crate) struct Layer {
     /// Whether a retry may find an argument as a failed attempt left it.
     pub(crate) mut_ok: bool,
     pub(crate) krate: Option<Path>,
+}
+
+/// What the name of an instance is checked against.
+pub(crate) enum CheckedBy {
+    /// The files that Cargo.toml names, if it does.
+    Manifest,
+    File(LitStr),
+    Nothing,
 }
 
 /// What an argument that is no setting means.
@@ -101,7 +108,7 @@ impl Layer {
             name: None,
             key: None,
             base_config: None,
-            config: None,
+            checked_by: CheckedBy::Manifest,
             inline: Vec::new(),
             rules: Vec::new(),
             fallbacks: Vec::new(),
@@ -142,12 +149,18 @@ impl Layer {
         layer
     }
 
+    /// Whether it has settings of its own: with these it declares its instance itself.
+    #[cfg(feature = "checked-names")]
+    pub(crate) fn is_inline(&self) -> bool {
+        !self.inline.is_empty() || self.base_config.is_some()
+    }
+
     fn special(&mut self, special: Special, arg: &Arg) -> syn::Result<()> {
         match special {
             Special::Name => self.name = Some(instance_name(arg)?),
             Special::Key => self.key = Some(self.key_expression(arg)?),
             Special::BaseConfig => self.base_config = Some(instance_name(arg)?),
-            Special::Config => self.config = Some(file(arg)?),
+            Special::Config => self.checked_by = checked_by(arg)?,
             Special::Crate => self.krate = Some(crate_path(arg)?),
             Special::Fallback => self.fallbacks = paths(arg)?,
             Special::Permits => self.permits = permits(arg)?,
@@ -333,14 +346,21 @@ fn instance_name(arg: &Arg) -> syn::Result<LitStr> {
     }
 }
 
-fn file(arg: &Arg) -> syn::Result<LitStr> {
-    let text = string(arg)?;
-    if text.value().is_empty() {
-        let message = "`config` is the path of a file, from the folder of Cargo.toml on: write \
-                       `config = \"resilience.yaml\"`";
-        return Err(syn::Error::new_spanned(text, message));
+fn checked_by(arg: &Arg) -> syn::Result<CheckedBy> {
+    match value(arg)? {
+        Expr::Lit(ExprLit { lit: Lit::Bool(checked), .. }) if !checked.value => {
+            Ok(CheckedBy::Nothing)
+        }
+        Expr::Lit(ExprLit { lit: Lit::Str(file), .. }) if !file.value().is_empty() => {
+            Ok(CheckedBy::File(file.clone()))
+        }
+        other => {
+            let message = "`config` is the path of a file, from the folder of Cargo.toml on: write \
+                           `config = \"resilience.yaml\"`, or `config = false` where nothing is to \
+                           be checked";
+            Err(syn::Error::new_spanned(other, message))
+        }
     }
-    Ok(text)
 }
 
 fn path(arg: &Arg) -> syn::Result<ExprPath> {

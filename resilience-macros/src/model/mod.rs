@@ -18,7 +18,7 @@ pub(crate) use blocking::calls as blocking_calls;
 pub(crate) use body::Body;
 pub(crate) use entry::Entry;
 pub(crate) use function::{Form, Function};
-pub(crate) use layer::Layer;
+pub(crate) use layer::{CheckedBy, Layer};
 pub(crate) use names::Names;
 pub(crate) use stack::Stack;
 pub(crate) use value::Inline;

@@ -425,18 +425,11 @@ pub(super) fn overridden(in_force: &InForce) -> impl Iterator<Item = Warning> {
 
 /// `#[bulkhead]` and its section must agree on the type.
 fn other_bulkhead(config: &Config, site: &SiteSpec, layer: &LayerSpec) -> Option<Problem> {
-    let (other, write) = match layer.pattern {
-        Pattern::Bulkhead => (Pattern::ThreadPoolBulkhead, "`type = \"thread_pool\"`"),
-        Pattern::ThreadPoolBulkhead => (Pattern::Bulkhead, "`type = \"semaphore\"`"),
-        _ => return None,
-    };
     let (pattern, name) = (layer.pattern, layer.name);
-    (config.declares(other, name) && !config.declares(pattern, name)).then(|| {
-        Problem::new(format!(
-            "{site} uses '{name}' as {pattern}, but it is declared under {other}; write {write} at \
-             the attribute or move the entry"
-        ))
-    })
+    let (other, remedy) = config.loaded().other_bulkhead(pattern, name)?;
+    Some(Problem::new(format!(
+        "{site} uses '{name}' as {pattern}, but it is declared under {other}; {remedy}"
+    )))
 }
 
 /// A future that is not `detach` is always cancelled, whatever the configuration says.

@@ -1,6 +1,6 @@
 // wrong: "render"
-// instead: write `type = "thread_pool"` at the attribute, or move the entry
-// says: declares `render` under `thread-pool-bulkhead`, and it is used as `bulkhead`
+// instead: write `type = "thread_pool"` at the attribute or move the entry
+// says: declares `render` under `thread-pool-bulkhead`, not under `bulkhead.instances`
 
 use resilience::{Error, bulkhead};
 

@@ -1,5 +1,5 @@
 // wrong: "reports"
-// instead: write `type = "semaphore"` at the attribute, or move the entry
+// instead: write `type = "semaphore"` at the attribute or move the entry
 
 use resilience::{Error, bulkhead};
 

@@ -1,5 +1,6 @@
 // wrong: "search"
 // instead: write one that is: `payment-cb`
+// says: declares `search` under `ratelimiter`, not under `circuitbreaker.instances`
 
 use resilience::{Error, circuit_breaker, rate_limiter};
 

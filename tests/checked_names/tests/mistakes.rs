@@ -110,7 +110,9 @@ fn a_message_tells_no_more_than_can_be_read() {
 fn wrong_metadata_is_told_at_the_attribute() {
     for (metadata, says) in [
         ("config = 3", "`config` is the path of a file, or a list of 1 to 100: write"),
-        ("configs = \"a.yaml\"", "has no key `configs`, but `config` and `profiles`: write"),
+        ("config.workspace = true", "a member names the file itself: write `config = \"../"),
+        ("Config = \"resilience.yaml\"", "has no key `Config`; did you mean `config`?"),
+        ("configs = \"a.yaml\"", "has no key `configs`; did you mean `config`?"),
         ("profiles = [\"prod\"]", "`config` is the path of a file"),
         (
             "config = \"resilience.yaml\"\nprofiles = { a = 1 }",
@@ -144,6 +146,103 @@ fn profiles_of_the_manifest_choose_documents_and_files_come_together() {
     let more = PAY.replace("\"payment\"", "\"more\"").replace("fn pay", "fn more");
     package.write("src/lib.rs", &format!("{names}{more}"));
     assert!(package.check().is_empty());
+}
+
+/// Functions `f0`, `f1`, … with an attribute.
+fn functions(number: usize, attribute: &str) -> String {
+    let function = |n| {
+        format!("{attribute}\npub async fn f{n}() -> Result<u32, resilience::Error> {{ Ok(1) }}\n")
+    };
+    (0..number).map(function).collect()
+}
+
+#[test]
+fn names_of_profiles_that_exclude_each_other_are_declared() {
+    let config = "retry.instances.always: {}\n---\nspring.config.activate.on-profile: prod\n\
+                  retry.instances.payment: {}\nretry.configs.patient: {}\n---\n\
+                  spring.config.activate.on-profile: '!prod'\nretry.instances.stub: {}\n";
+    for metadata in [METADATA, &format!("{METADATA}\nprofiles = [\"prod\"]")] {
+        let package = package("all-profiles", metadata, config);
+        let stub = PAY.replace("\"payment\"", "\"stub\"").replace("fn pay", "fn stub");
+        let based = "\"any\", base_config = \"patient\"";
+        let based = PAY.replace("\"payment\"", based).replace("fn pay", "fn based");
+        package.write("src/lib.rs", &format!("{PAY}{stub}{based}"));
+        let mistakes = package.check();
+        assert!(mistakes.is_empty(), "{}", mistakes[0].message);
+    }
+}
+
+#[test]
+fn a_broken_file_is_told_once_and_pointed_to_by_every_further_function() {
+    for (name, metadata, attribute, wrong) in [
+        (
+            "once",
+            "[package.metadata.resilience]\nconfig = \"broken.yaml\"",
+            "#[resilience::retry]",
+            None,
+        ),
+        (
+            "once-named",
+            "",
+            "#[resilience::retry(config = \"broken.yaml\")]",
+            Some("\"broken.yaml\""),
+        ),
+        (
+            "once-manifest",
+            "[package.metadata.resilience]\nconfig = 3",
+            "#[resilience::retry]",
+            None,
+        ),
+    ] {
+        let package = package(name, metadata, CONFIG);
+        package.write("src/lib.rs", &functions(4, attribute));
+        let mistakes = package.check();
+        let (first, further) = mistakes.split_first().expect("mistakes");
+        assert!(
+            first.message.contains("max_attempts = 0") || first.message.contains("Cargo.toml:")
+        );
+        assert_eq!(further.len(), 3);
+        for mistake in further {
+            let pointer = "the error at `f0` (src/lib.rs:1) tells what";
+            assert!(mistake.message.contains(pointer), "{}", mistake.message);
+            assert_eq!(mistake.message.lines().count(), 1);
+            assert_eq!(mistake.wrong, wrong.unwrap_or(attribute));
+        }
+    }
+}
+
+#[test]
+fn an_attribute_can_say_that_its_name_is_not_declared_in_files() {
+    let package = package("not-checked", METADATA, CONFIG);
+    let attribute = "#[resilience::retry(name = \"declared in code\", config = false)]";
+    let attribute = attribute.replace(" in code", "InCode");
+    package.write("src/lib.rs", &functions(1, &attribute));
+    assert!(package.check().is_empty());
+    package.write("src/lib.rs", &functions(1, &attribute.replace(", config = false", "")));
+    assert_eq!(only(&package.check()).wrong, "\"declaredInCode\"");
+}
+
+#[test]
+fn where_no_file_of_several_has_a_name_they_are_listed_as_far_as_can_be_read() {
+    let files: Vec<String> = (0..12).map(|n| format!("\"f{n}.yaml\"")).collect();
+    for (number, says) in [
+        (2, "none of f0.yaml, f1.yaml has `payment` under `retry.instances`"),
+        (12, "none of f0.yaml, f1.yaml, f2.yaml, f3.yaml, f4.yaml and 7 more has `payment`"),
+    ] {
+        let metadata =
+            format!("[package.metadata.resilience]\nconfig = [{}]", files[..number].join(", "));
+        let package = package("several", &metadata, CONFIG);
+        (0..number).for_each(|n| package.write(&format!("f{n}.yaml"), ""));
+        let mistakes = package.check();
+        assert!(only(&mistakes).message.contains(says), "{}", mistakes[0].message);
+    }
+}
+
+#[test]
+fn a_manifest_of_any_length_is_read() {
+    let long = "# a comment\n".repeat(100_000);
+    let package = package("long-manifest", &format!("{long}{METADATA}"), "");
+    assert_eq!(only(&package.check()).wrong, "\"payment\"");
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::fs;
+
 use support::{METADATA, Package};
 
 const PAY: &str = "
@@ -48,4 +50,17 @@ fn a_file_that_an_attribute_names_is_watched_too() {
     assert!(package.check().is_empty());
     package.write("conf/own.yaml", RENAMED);
     assert_eq!(package.check().len(), 1);
+}
+
+#[test]
+fn an_error_comes_with_the_file_s_deletion_and_goes_with_its_return() {
+    let package = Package::new("file-goes", METADATA);
+    package.write("src/lib.rs", PAY);
+    package.write("resilience.yaml", DECLARED);
+    assert!(package.check().is_empty());
+    fs::remove_file(package.path("resilience.yaml")).expect("the file");
+    let mistakes = package.check();
+    assert!(mistakes[0].message.contains("cannot read the file"), "{}", mistakes[0].message);
+    package.write("resilience.yaml", DECLARED);
+    assert!(package.check().is_empty());
 }

@@ -1,7 +1,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Mutex, PoisonError},
     time::SystemTime,
 };
 
@@ -13,7 +13,7 @@ const KEPT: usize = 64;
 ///
 /// Every annotated function of a crate asks for the same; an editor asks again and again.
 pub(super) struct Cache<T> {
-    kept: Mutex<Vec<(Key, Arc<T>)>>,
+    kept: Mutex<Vec<(Key, T)>>,
 }
 
 /// What a result depends on.
@@ -45,23 +45,23 @@ impl Stamp {
     }
 }
 
-impl<T> Cache<T> {
+impl<T: Clone> Cache<T> {
     pub(super) const fn new() -> Self {
         Self { kept: Mutex::new(Vec::new()) }
     }
 
     /// What was made of files in this state; `make` makes it the first time. The oldest gives way.
-    pub(super) fn get_or_make(&self, key: Key, make: impl FnOnce() -> T) -> Arc<T> {
+    pub(super) fn get_or_make(&self, key: Key, make: impl FnOnce() -> T) -> T {
         // A panic while something was made has left nothing half done in the list.
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, known)) = kept.iter().find(|(known, _)| *known == key) {
-            return Arc::clone(known);
+            return known.clone();
         }
-        let value = Arc::new(make());
+        let value = make();
         if kept.len() == KEPT {
             kept.remove(0);
         }
-        kept.push((key, Arc::clone(&value)));
+        kept.push((key, value.clone()));
         value
     }
 }
@@ -78,7 +78,7 @@ mod tests {
         let (cache, times) = (Cache::new(), Cell::new(0));
         let get = |profiles: &[String]| {
             let key = Key::of([path.as_path()].into_iter(), profiles);
-            *cache.get_or_make(key, || {
+            cache.get_or_make(key, || {
                 times.set(times.get() + 1);
                 times.get()
             })

@@ -1,9 +1,16 @@
 use std::ops::Range;
 
+use resilience_config::question;
+use resilience_settings::{nearest, same_name};
 use toml::{
     Spanned,
     de::{DeTable, DeValue},
 };
+
+/// The table's name.
+const OURS: &str = "resilience";
+
+const KEYS: [&str; 2] = ["config", "profiles"];
 
 /// How many files may be named. People name one, or one for each profile.
 const MAX_FILES: usize = 100;
@@ -28,7 +35,7 @@ impl Metadata {
             .map_err(|error| format!("Cargo.toml is no valid TOML: {}", error.message()))?;
         let Some(package) = document.get_ref().get("package") else { return Ok(None) };
         let Some(metadata) = package.get_ref().get("metadata") else { return Ok(None) };
-        let Some(ours) = metadata.get_ref().get("resilience") else { return Ok(None) };
+        let Some(ours) = metadata.get_ref().get(OURS) else { return misspelt(metadata, at) };
         let Some(table) = ours.get_ref().as_table() else {
             return Err(format!(
                 "Cargo.toml:{}: `package.metadata.resilience` is a table: write \
@@ -40,6 +47,12 @@ impl Metadata {
         for (key, value) in table {
             let line = at(&key.span());
             match key.get_ref().as_ref() {
+                "config" if value.get_ref().get("workspace").is_some() => {
+                    return Err(format!(
+                        "Cargo.toml:{line}: metadata is not inherited from the workspace; a member names \
+                         the file itself: write `config = \"../resilience.yaml\"`"
+                    ));
+                }
                 "config" => read.config = texts(value).ok_or_else(|| wrong_config(line))?,
                 "profiles" => {
                     read.profiles = texts(value).ok_or_else(|| {
@@ -50,9 +63,12 @@ impl Metadata {
                     })?;
                 }
                 other => {
+                    let hint = match nearest(other, KEYS) {
+                        Some(near) => question(format_args!("`{near}`")),
+                        None => "; write `config = \"resilience.yaml\"`".to_owned(),
+                    };
                     return Err(format!(
-                        "Cargo.toml:{line}: `package.metadata.resilience` has no key `{}`, but \
-                         `config` and `profiles`: write `config = \"resilience.yaml\"`",
+                        "Cargo.toml:{line}: `package.metadata.resilience` has no key `{}`{hint}",
                         other.escape_debug()
                     ));
                 }
@@ -62,6 +78,23 @@ impl Metadata {
             return Err(wrong_config(at(&ours.span())));
         }
         Ok(Some(read))
+    }
+}
+
+/// Metadata of ours in other letters would be left alone in silence.
+fn misspelt(
+    metadata: &Spanned<DeValue<'_>>,
+    line: impl Fn(&Range<usize>) -> usize,
+) -> Result<Option<Metadata>, String> {
+    let table = metadata.get_ref().as_table();
+    let keys = table.into_iter().flatten().map(|(key, _)| key);
+    match keys.into_iter().find(|key| same_name(key.get_ref(), OURS)) {
+        None => Ok(None),
+        Some(key) => Err(format!(
+            "Cargo.toml:{}: `package.metadata.{}` is not read: write `[package.metadata.{OURS}]`",
+            line(&key.span()),
+            key.get_ref().escape_debug()
+        )),
     }
 }
 
@@ -121,15 +154,27 @@ mod tests {
             ("config = ''", "Cargo.toml:3: `config` is the path of a file"),
             ("profiles = ['prod']", "Cargo.toml:2: `config` is the path of a file"),
             (
-                "configs = 'a.yaml'",
-                "Cargo.toml:3: `package.metadata.resilience` has no key `configs`",
+                "file = 'a.yaml'",
+                "Cargo.toml:3: `package.metadata.resilience` has no key `file`; write `config = ",
             ),
+            ("config.workspace = true", "Cargo.toml:3: metadata is not inherited"),
             ("config = 'a'\nprofiles = 1", "Cargo.toml:4: `profiles` is a list of names"),
         ] {
             let manifest = format!("[package]\n[package.metadata.resilience]\n{ours}");
             let error = Metadata::read(&manifest).expect_err(ours);
-            assert!(error.starts_with(wanted) && error.contains(": write `"), "{error}");
+            assert!(error.starts_with(wanted) && error.contains(" write `"), "{error}");
         }
+        for (key, near) in [("Config", "config"), ("configs", "config"), ("PROFILES", "profiles")] {
+            let manifest = format!("[package.metadata.resilience]\n{key} = 'a'");
+            let error = Metadata::read(&manifest).expect_err(key);
+            assert!(
+                error.ends_with(&format!("has no key `{key}`; did you mean `{near}`?")),
+                "{error}"
+            );
+        }
+        let other_case = Metadata::read("[package.metadata.Resilience]\nconfig = 'a.yaml'");
+        let other_case = other_case.expect_err("wrong");
+        assert!(other_case.contains("write `[package.metadata.resilience]`"), "{other_case}");
         let no_table =
             Metadata::read("[package]\nmetadata.resilience = 'a.yaml'").expect_err("wrong");
         assert!(no_table.contains("write `resilience.config = "), "{no_table}");

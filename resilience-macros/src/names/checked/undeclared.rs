@@ -1,10 +1,13 @@
 use proc_macro2::Ident;
-use resilience_config::{Hints, question};
+use resilience_config::question;
 use resilience_settings::Pattern;
 use syn::ext::IdentExt;
 
 use super::declared::Declared;
-use crate::{model::Layer, problems::Problems};
+use crate::{
+    model::{CheckedBy, Layer},
+    problems::Problems,
+};
 
 /// How many declared names a message lists.
 const SHOWN: usize = 10;
@@ -14,17 +17,17 @@ pub(super) fn check(layer: &Layer, function: &Ident, declared: &Declared, proble
     if let Some(base) = &layer.base_config
         && let Some(message) = declared.loaded.unknown_base(layer.pattern, &base.value())
     {
-        problems.at(base, format!("{}: {message}", declared.shown));
+        problems.at(base, format!("{}: {message}", declared.shown()));
     }
-    // With settings of its own, an attribute declares its instance itself.
-    if !layer.inline.is_empty() || layer.base_config.is_some() {
+    // With settings of its own an attribute declares its instance, unless it says where that is done.
+    if layer.is_inline() && !matches!(layer.checked_by, CheckedBy::File(_)) {
         return;
     }
     let name = match &layer.name {
         Some(written) => written.value(),
         None => function.unraw().to_string(),
     };
-    if declared.loaded.declares(layer.pattern, &name) {
+    if declared.loaded.declares_in_a_profile(layer.pattern, &name) {
         return;
     }
     let message = message(layer, &name, declared);
@@ -35,42 +38,37 @@ pub(super) fn check(layer: &Layer, function: &Ident, declared: &Declared, proble
 }
 
 fn message(layer: &Layer, name: &str, declared: &Declared) -> String {
-    let (pattern, file) = (layer.pattern, &declared.shown);
-    if let Some((other, write)) = other_bulkhead(pattern)
-        && declared.loaded.declares(other, name)
-    {
-        return format!(
-            "{file} declares `{name}` under `{other}`, and it is used as `{pattern}`: write {write} \
-             at the attribute, or move the entry"
-        );
+    let (pattern, loaded) = (layer.pattern, &declared.loaded);
+    let instead = match loaded.other_bulkhead(pattern, name) {
+        Some((_, remedy)) => format!("; {remedy}"),
+        None => instead(layer, name, declared),
+    };
+    let by = if layer.name.is_none() { ", which is the name where none is written" } else { "" };
+    let elsewhere: Vec<String> = Pattern::ALL
+        .iter()
+        .filter(|other| loaded.declares_in_a_profile(**other, name))
+        .map(|other| format!("`{other}`"))
+        .collect();
+    if elsewhere.is_empty() {
+        let has_no = declared.has_no(name);
+        return format!("{has_no} under `{pattern}.instances`{by}{instead}");
     }
-    let named_by =
-        if layer.name.is_none() { ", which is the name where none is written" } else { "" };
+    let (files_declare, elsewhere) = (declared.declares(), elsewhere.join(" and "));
     format!(
-        "{file} has no `{name}` under `{pattern}.instances`{named_by}{}",
-        instead(layer, name, declared)
+        "{files_declare} `{name}` under {elsewhere}, not under `{pattern}.instances`{by}{instead}"
     )
-}
-
-/// The other kind of bulkhead, and how it is written.
-fn other_bulkhead(pattern: Pattern) -> Option<(Pattern, &'static str)> {
-    match pattern {
-        Pattern::Bulkhead => Some((Pattern::ThreadPoolBulkhead, "`type = \"thread_pool\"`")),
-        Pattern::ThreadPoolBulkhead => Some((Pattern::Bulkhead, "`type = \"semaphore\"`")),
-        _ => None,
-    }
 }
 
 /// The nearest declared name, or else all of them.
 fn instead(layer: &Layer, name: &str, declared: &Declared) -> String {
-    let names: Vec<&str> = declared.loaded.instances(layer.pattern).collect();
     let written = |name: &str| match layer.name {
         Some(_) => format!("`{name}`"),
         None => format!("`name = \"{name}\"`"),
     };
-    if let Some(near) = Hints::default().nearest(name, names.iter().copied()) {
+    if let Some(near) = declared.loaded.nearest_declared(layer.pattern, name) {
         return question(written(near));
     }
+    let names: Vec<&str> = declared.loaded.names_of_all_profiles(layer.pattern).collect();
     if names.is_empty() {
         return "; declare it there".to_owned();
     }
