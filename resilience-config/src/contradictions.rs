@@ -41,6 +41,43 @@ fn circuit_breaker(settings: &Settings) -> Vec<Problem> {
     problems.extend(
         vanishing.map(|key| problem(settings, key, "is too close to 0 to be told from it")),
     );
+    problems.extend(global_circuit_breaker(settings));
+    problems
+}
+
+/// How often a process may speak with a store.
+const SHORTEST_SYNC: Duration = Duration::from_millis(50);
+const LONGEST_SYNC: Duration = Duration::from_mins(1);
+
+fn global_circuit_breaker(settings: &Settings) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    if settings.word("scope") != "global" {
+        return problems;
+    }
+    if settings.word("failure_counting") == "consecutive" {
+        let message = "failures in a row have no order over several processes: with `scope: global`, \
+                       write `failure_counting: rate`";
+        problems.push(problem(settings, "failure_counting", message));
+    }
+    if settings.integer("half_open_success_threshold").is_some() {
+        let message = "successes in a row have no order over several processes: with `scope: global`, \
+                       leave it out, and set half_open_failure_rate_threshold";
+        problems.push(problem(settings, "half_open_success_threshold", message));
+    }
+    let interval = settings.duration("sync_interval");
+    if !(SHORTEST_SYNC..=LONGEST_SYNC).contains(&interval) {
+        let message = "with `scope: global`, expected 50ms to 1m";
+        problems.push(problem(settings, "sync_interval", message));
+    }
+    let window = Duration::from_secs(settings.u32("sliding_window_size").into());
+    if settings.word("sliding_window_type") == "TIME_BASED" && interval > window {
+        let message = format!(
+            "expected at most the sliding window, which is {}s: what is told later than that is \
+             forgotten at once",
+            window.as_secs()
+        );
+        problems.push(problem(settings, "sync_interval", message));
+    }
     problems
 }
 

@@ -9,6 +9,17 @@ impl Aftermath {
     pub(crate) fn new(act: impl FnOnce() + Send + 'static) -> Self {
         Self(Some(Box::new(act)))
     }
+
+    /// First this, then the other.
+    pub(crate) fn and(self, other: Self) -> Self {
+        if self.0.is_none() || other.0.is_none() {
+            return if self.0.is_none() { other } else { self };
+        }
+        Self::new(move || {
+            drop(self);
+            drop(other);
+        })
+    }
 }
 
 impl Drop for Aftermath {

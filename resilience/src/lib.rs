@@ -43,6 +43,7 @@ pub mod rate_limiter;
 pub mod registry;
 pub mod retry;
 mod rules;
+mod scope;
 mod sealed;
 pub mod single_flight;
 pub mod stack;

@@ -1,5 +1,9 @@
 //! The decision: a pure state machine that is told the time.
 
+mod common;
+
+pub(super) use common::ProbesSoFar;
+
 use std::sync::Arc;
 
 use fastrand::Rng;
@@ -9,6 +13,7 @@ use super::{
     config::{CircuitBreakerConfig, FailureCounting, HalfOpenEvaluation},
     phase::Phase,
     probes::{Probes, Slot},
+    shared::Counts,
     snapshot::{Rates, Snapshot, percent},
     streaks::Streaks,
     window::{Call, Shape, Window},
@@ -22,6 +27,7 @@ use crate::clock::saturating_nanos;
 /// calls [`run_due`](Engine::run_due) first, which sets the time of the change and runs the timers
 /// that are due: a late change finds what an early one would have left.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is told from the others by its name")]
 pub(super) struct Engine {
     config: Arc<CircuitBreakerConfig>,
     now: u64,
@@ -31,6 +37,10 @@ pub(super) struct Engine {
     streaks: Streaks,
     told: Exceeded,
     transitions: u64,
+    /// Calls that ended in a later stay than the one that let them in.
+    late: Counts,
+    /// Whether the state was chosen by hand, until a reset.
+    by_hand: bool,
     /// When time alone will change the state; the end of time where it will not.
     timer: u64,
     /// Whether a call has shown that the window exceeds no threshold of the present settings.
@@ -67,7 +77,14 @@ struct Exceeded {
 /// Something that listeners hear of.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Effect {
-    Transition { from: State, to: State, at: u64, before: Snapshot },
+    /// `shared` where other processes have brought it about too.
+    Transition {
+        from: State,
+        to: State,
+        at: u64,
+        before: Snapshot,
+        shared: bool,
+    },
     FailureRateExceeded(f32),
     SlowCallRateExceeded(f32),
     Reset,
@@ -126,6 +143,8 @@ impl Engine {
             streaks: Streaks::new(&config.failure_streaks),
             told: Exceeded::default(),
             transitions: 0,
+            late: Counts::default(),
+            by_hand: false,
             timer: u64::MAX,
             settled: false,
             calm: false,
@@ -202,6 +221,7 @@ impl Engine {
         let Due { phase, .. } = self.due(now);
         match phase.state() {
             State::Closed => true,
+            _ if phase.joined().is_some() => false,
             State::Open | State::HalfOpen => phase.ends_at().is_none_or(|end| end <= now),
             state => state == self.config.initial_state(),
         }
@@ -257,6 +277,7 @@ impl Engine {
         effects: &mut Effects,
     ) {
         if generation != self.generation() {
+            self.note_late(&ending);
             return;
         }
         let holds_slot = slot.is_some_and(|slot| self.probes.end_lease(slot));
@@ -343,11 +364,13 @@ impl Engine {
         if !from.can_become(to) {
             return Err(from);
         }
+        self.by_hand = true;
         self.enter_state(to, self.now, open_for, effects);
         Ok(())
     }
 
     pub(super) fn reset(&mut self, effects: &mut Effects) {
+        self.by_hand = false;
         self.enter_state(State::Closed, self.now, None, effects);
         effects.push(Effect::Reset);
     }
@@ -365,6 +388,7 @@ impl Engine {
         let permitted = self.config.permitted_number_of_calls_in_half_open_state();
         if permitted != old.permitted_number_of_calls_in_half_open_state()
             && self.state() == State::HalfOpen
+            && self.phase.joined().is_none()
         {
             self.probes.resize(permitted);
         }
@@ -385,7 +409,8 @@ impl Engine {
             State::Open => {
                 let left = self.phase.ends_at().unwrap_or(0).saturating_sub(self.now);
                 // Strictly after the wait: at its very end the call is still refused.
-                if self.phase.ends_at().is_some_and(|end| end < self.now) {
+                let is_over = self.phase.ends_at().is_some_and(|end| end < self.now);
+                if is_over && self.phase.joined().is_none() {
                     self.enter_state(State::HalfOpen, self.now, None, effects);
                     Ok(true)
                 } else {
@@ -432,7 +457,7 @@ impl Engine {
             (State::MetricsOnly, FailureCounting::Rate) => {
                 self.settled = !self.tell_exceeded(effects);
             }
-            (State::HalfOpen, _) => {
+            (State::HalfOpen, _) if self.phase.joined().is_none() => {
                 if let Some(to) = self.half_open_verdict() {
                     self.enter_state(to, self.now, None, effects);
                 }
@@ -509,6 +534,17 @@ impl Engine {
 
     /// Begins a new stay, also in the same state; a stay in the same state is no news.
     fn enter_state(&mut self, to: State, at: u64, open_for: Option<u64>, effects: &mut Effects) {
+        self.begin_stay(to, at, open_for, false, effects);
+    }
+
+    fn begin_stay(
+        &mut self,
+        to: State,
+        at: u64,
+        open_for: Option<u64>,
+        shared: bool,
+        effects: &mut Effects,
+    ) {
         let from = self.state();
         let before = self.snapshot(at);
         self.phase.enter(to, at, open_for, &self.config);
@@ -516,7 +552,7 @@ impl Engine {
         self.set_timer();
         if from != to {
             self.transitions += 1;
-            effects.push(Effect::Transition { from, to, at, before });
+            effects.push(Effect::Transition { from, to, at, before, shared });
         }
     }
 

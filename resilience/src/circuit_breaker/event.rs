@@ -53,6 +53,8 @@ pub enum CircuitBreakerEventKind {
         failed_calls: u64,
         /// Slow calls in the window.
         slow_calls: u64,
+        /// Whether the processes that share a global breaker have decided it together.
+        shared: bool,
     },
     /// The breaker was reset: `RESET`.
     Reset,
@@ -73,7 +75,7 @@ impl CircuitBreakerEventKind {
     /// effect has a time of its own.
     pub(super) fn of(effect: &Effect, now: u64) -> (u64, Self) {
         match *effect {
-            Effect::Transition { from, to, at, before } => (
+            Effect::Transition { from, to, at, before, shared } => (
                 at,
                 Self::StateTransition {
                     from,
@@ -83,6 +85,7 @@ impl CircuitBreakerEventKind {
                     buffered_calls: before.sums.calls,
                     failed_calls: before.sums.failed,
                     slow_calls: before.sums.slow,
+                    shared,
                 },
             ),
             Effect::FailureRateExceeded(rate) => (now, Self::FailureRateExceeded { rate }),
@@ -159,8 +162,10 @@ impl EventKind for CircuitBreakerEventKind {
                 buffered_calls,
                 failed_calls,
                 slow_calls,
+                shared,
             } => {
-                write!(f, "changed state from {from} to {to} (")?;
+                let with_others = if *shared { " with the other processes" } else { "" };
+                write!(f, "changed state from {from} to {to}{with_others} (")?;
                 if let Some((failed, slow)) = defined(*failure_rate).zip(defined(*slow_call_rate)) {
                     write!(f, "failure rate {failed} %, slow call rate {slow} %; ")?;
                 }
@@ -208,6 +213,7 @@ mod tests {
             buffered_calls: 8,
             failed_calls: 4,
             slow_calls: 2,
+            shared: false,
         };
         let by_hand = CircuitBreakerEventKind::StateTransition {
             from: State::Closed,
@@ -217,9 +223,24 @@ mod tests {
             buffered_calls: 1,
             failed_calls: 0,
             slow_calls: 0,
+            shared: false,
+        };
+        let with_others = CircuitBreakerEventKind::StateTransition {
+            from: State::Open,
+            to: State::Closed,
+            failure_rate: -1.0,
+            slow_call_rate: -1.0,
+            buffered_calls: 0,
+            failed_calls: 0,
+            slow_calls: 0,
+            shared: true,
         };
         let texts = [
             (by_hand, "changed state from CLOSED to OPEN (1 calls, 0 failed, 0 slow)"),
+            (
+                with_others,
+                "changed state from OPEN to CLOSED with the other processes (0 calls, 0 failed, 0 slow)",
+            ),
             (CircuitBreakerEventKind::Success { elapsed }, "recorded a successful call after 7 ms"),
             (
                 CircuitBreakerEventKind::Error { elapsed, kinds },

@@ -12,16 +12,19 @@ use super::{
     in_flight::InFlight,
     refusals::Refusals,
     section::Section,
+    shared::{Exchange, Sharing},
     timer::Timer,
     word::Word,
 };
 use crate::{
     CallError, CallNotPermitted, Clock, Facts, Rules,
     aftermath::Aftermath,
+    backing::Backing,
     clock::saturating_nanos,
     events::Events,
     keyed::{KeySettings, Keys, Member},
     name::Name,
+    scope::Scope,
     sync::{
         Apart, ShortMutex,
         atomic::{AtomicU64, Ordering},
@@ -84,7 +87,7 @@ pub(super) struct Shared {
     /// What it has refused without the lock.
     pub(super) refusals: Refusals,
     /// Of these, the successful calls count towards the totals.
-    durations: Durations,
+    pub(super) durations: Durations,
     pub(super) guarded: Apart<ShortMutex<Guarded>>,
     #[cfg(feature = "tracing")]
     told_of_unnamed: AtomicBool,
@@ -95,6 +98,9 @@ pub(super) struct Guarded {
     pub(super) engine: Engine,
     pub(super) timer: Timer,
     pub(super) totals: Totals,
+    backing: Backing,
+    /// With whom the state is shared, if it is.
+    pub(super) sharing: Option<Box<Sharing>>,
 }
 
 impl Guarded {
@@ -122,22 +128,70 @@ impl CircuitBreaker {
     }
 
     /// Makes an instance that takes its time from `clock`.
+    ///
+    /// A [global](Scope::Global) breaker goes as if its store were away: see
+    /// [`with_store`](Self::with_store).
     pub fn with_clock(
         name: impl Into<Arc<str>>,
         config: CircuitBreakerConfig,
         clock: Clock,
     ) -> Self {
-        let events = Events::new(config.event_consumer_buffer_size());
-        let (name, config, log) = (name.into(), Arc::new(config), RefusalLog::default());
-        Self::make(name, config, clock, events, log, Keys::none_yet(), Durations::new())
+        Self::backed(name.into(), config, clock, Backing::default())
     }
 
+    /// Makes an instance that shares its state if the settings say so, with all other processes that
+    /// have the same store, namespace and name. The [module](super#one-state-in-many-processes) tells
+    /// what is shared.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use resilience::{
+    ///     CircuitBreaker, CircuitBreakerConfig,
+    ///     circuit_breaker::Scope,
+    ///     store::{Store, StoreConfig},
+    /// };
+    ///
+    /// let store = Store::open(StoreConfig::builder(["redis://127.0.0.1:1"], "shop").build()?)?;
+    /// let config = CircuitBreakerConfig::builder().scope(Scope::Global).build()?;
+    /// let payment = CircuitBreaker::with_store("payment", config, &store);
+    /// // Nobody is there: this process decides by itself meanwhile.
+    /// assert!(payment.try_acquire().is_ok());
+    /// assert!(!payment.metrics().shared);
+    /// # Ok::<(), resilience::ConfigError>(())
+    /// ```
+    #[cfg(feature = "redis")]
+    pub fn with_store(
+        name: impl Into<Arc<str>>,
+        config: CircuitBreakerConfig,
+        store: &crate::store::Store,
+    ) -> Self {
+        Self::backed(name.into(), config, Clock::system(), Backing::by(store.clone()))
+    }
+
+    /// Makes an instance of a registry that has something behind it.
+    pub(crate) fn backed(
+        name: Arc<str>,
+        config: CircuitBreakerConfig,
+        clock: Clock,
+        backing: Backing,
+    ) -> Self {
+        let events = Events::new(config.event_consumer_buffer_size());
+        let (config, log) = (Arc::new(config), RefusalLog::default());
+        Self::make(name, config, clock, events, log, backing, Keys::none_yet(), Durations::new())
+    }
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "each is made in another way for the instance of a key"
+    )]
     fn make(
         name: Arc<str>,
         config: Arc<CircuitBreakerConfig>,
         clock: Clock,
         events: Events<CircuitBreakerEvent>,
         refusal_log: RefusalLog,
+        backing: Backing,
         keys: Keys<Self>,
         durations: Durations,
     ) -> Self {
@@ -160,12 +214,17 @@ impl CircuitBreaker {
                 engine,
                 timer: Timer::default(),
                 totals: Totals::default(),
+                backing,
+                sharing: None,
             })),
             #[cfg(feature = "tracing")]
             told_of_unnamed: AtomicBool::new(false),
         };
         let breaker = Self { shared: Arc::new(shared) };
-        breaker.section(now).finish();
+        let mut section = breaker.section(now);
+        let exchange = breaker.share(&mut section);
+        section.finish();
+        drop(exchange);
         breaker
     }
 
@@ -222,7 +281,13 @@ impl CircuitBreaker {
             #[cfg(feature = "actuator")]
             open_until: view.ends_at.filter(|_| view.state == State::Open),
             config: Arc::clone(guarded.engine.config()),
-            metrics: CircuitBreakerMetrics::new(&view, totals, now),
+            metrics: CircuitBreakerMetrics {
+                shared: guarded
+                    .sharing
+                    .as_ref()
+                    .is_some_and(|with| with.is_common(&guarded.engine)),
+                ..CircuitBreakerMetrics::new(&view, totals, now)
+            },
         }
     }
 
@@ -764,7 +829,32 @@ impl CircuitBreaker {
         let config = edit(engine.config());
         self.shared.events.set_capacity(config.event_consumer_buffer_size());
         engine.reconfigure(config);
-        section.release().later()
+        let exchange = self.share(&mut section);
+        section.release().later().and(exchange)
+    }
+
+    /// Shares the state, or stops to, as the settings say. The rest speaks with the store.
+    fn share(&self, section: &mut Section<'_>) -> Aftermath {
+        let Section { guarded, effects, .. } = section;
+        let Guarded { engine, backing, sharing, .. } = &mut **guarded;
+        let wants = engine.config().scope() == Scope::Global && self.has_name_of_its_own();
+        if !wants {
+            engine.go_alone(effects);
+            *sharing = None;
+        } else if sharing.is_none() {
+            *sharing = Sharing::new(backing, &self.shared.name, self.shared.events.key());
+            if let Some(sharing) = sharing {
+                let exchange = Exchange::new(&self.shared, sharing.node());
+                let store = sharing.store().clone();
+                return Aftermath::new(move || store.every(exchange));
+            }
+        }
+        Aftermath::default()
+    }
+
+    /// Whether others can know it: not the instance that serves keys which have none.
+    fn has_name_of_its_own(&self) -> bool {
+        !matches!(self.shared.keys, Keys::Member) || self.shared.events.key().is_some()
     }
 
     fn transition(&self, to: State, open_for: Option<u64>) -> Result<(), IllegalTransition> {
@@ -806,7 +896,8 @@ impl Member for CircuitBreaker {
         let Shared { name, clock, events, refusal_log, durations, .. } = &*self.shared;
         let (name, clock, log) = (Arc::clone(name), clock.clone(), refusal_log.clone());
         let (events, durations) = (events.of_key(key), durations.of_key());
-        Self::make(name, config, clock, events, log, Keys::Member, durations)
+        let backing = self.shared.guarded.lock().backing.clone();
+        Self::make(name, config, clock, events, log, backing, Keys::Member, durations)
     }
 
     fn adopt(&self, config: Arc<CircuitBreakerConfig>) {

@@ -10,7 +10,7 @@ const TARGET: &str = "resilience::transition";
 /// Writes state changes to the log; opening is what people want to be warned of.
 pub(super) fn effects(name: &str, effects: &Effects) {
     for effect in effects {
-        let Effect::Transition { from, to, before, .. } = effect else { continue };
+        let Effect::Transition { from, to, before, shared, .. } = effect else { continue };
         // Left out where there were too few calls.
         let failure_rate = defined(before.rates.failure);
         let slow_call_rate = defined(before.rates.slow);
@@ -22,6 +22,7 @@ pub(super) fn effects(name: &str, effects: &Effects) {
                 to = to.as_str(),
                 failure_rate,
                 slow_call_rate,
+                shared,
                 "circuit breaker opened"
             );
         } else {
@@ -32,6 +33,7 @@ pub(super) fn effects(name: &str, effects: &Effects) {
                 to = to.as_str(),
                 failure_rate,
                 slow_call_rate,
+                shared,
                 "circuit breaker changed state"
             );
         }

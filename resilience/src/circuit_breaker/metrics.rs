@@ -30,6 +30,9 @@ pub struct CircuitBreakerMetrics {
     pub not_permitted_calls: u64,
     /// How long the breaker has been in its present state.
     pub time_in_state: Duration,
+    /// Whether the state is the one that the processes of a global breaker share: the store answers, and
+    /// this breaker is not stricter than the others and in no state that was chosen by hand.
+    pub shared: bool,
     /// Counts that never start anew.
     pub totals: Totals,
 }
@@ -71,6 +74,7 @@ impl CircuitBreakerMetrics {
             slow_failed_calls: sums.slow_failed,
             not_permitted_calls: snapshot.not_permitted,
             time_in_state: Duration::from_nanos(now.saturating_sub(*entered_at)),
+            shared: false,
             totals: Totals { transitions: *transitions, ..totals },
         }
     }

@@ -75,6 +75,7 @@ mod probes;
 mod refusals;
 mod report;
 mod section;
+mod shared;
 mod snapshot;
 mod state;
 mod streaks;
@@ -82,6 +83,7 @@ mod timer;
 mod window;
 mod word;
 
+pub use crate::scope::Scope;
 pub use config::{
     CircuitBreakerConfig, CircuitBreakerConfigBuilder, FailureCounting, HalfOpenEvaluation,
     SlidingWindowType,

@@ -16,7 +16,19 @@ impl OpenWait {
         self.nanos_at(attempt, || rng.f64())
     }
 
-    /// The same at the place in the range of random waits that `random`, from 0 to below 1, names.
+    /// What no opening's wait exceeds, in milliseconds.
+    pub(super) fn longest(&self) -> u64 {
+        match *self {
+            OpenWait::Fixed { wait } => wait,
+            OpenWait::Exponential { initial, multiplier, max } if multiplier < 1.0 => {
+                initial.min(max)
+            }
+            OpenWait::Exponential { max, .. } => max,
+            OpenWait::Randomized { wait, factor } => spread(wait, factor, 1.0),
+        }
+    }
+
+    /// The wait of an opening in nanoseconds, at the place in the range of random waits that `random`, from 0 to below 1, names.
     pub(super) fn nanos_at(&self, attempt: u32, random: impl FnOnce() -> f64) -> u64 {
         let millis = match *self {
             OpenWait::Fixed { wait } => wait,
@@ -107,6 +119,22 @@ mod tests {
     #[test]
     fn random_waits_reach_both_ends_of_their_range() {
         assert_eq!([0.0, 0.999].map(|random| spread(100, 0.5, random)), [50, 150]);
+    }
+
+    #[test]
+    fn no_wait_exceeds_the_longest() {
+        let mut rng = Rng::with_seed(0);
+        for (wait, longest) in [
+            (OpenWait::Fixed { wait: 7 }, 7),
+            (OpenWait::Randomized { wait: 100, factor: 0.5 }, 151),
+            (OpenWait::Exponential { initial: 8, multiplier: 2.0, max: 100 }, 100),
+            (OpenWait::Exponential { initial: 8, multiplier: 0.5, max: u64::MAX }, 8),
+        ] {
+            assert_eq!(wait.longest(), longest);
+            for attempt in 1..100 {
+                assert!(wait.nanos(attempt, &mut rng) <= longest * NANOS_PER_MILLI);
+            }
+        }
     }
 
     #[test]

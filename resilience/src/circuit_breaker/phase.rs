@@ -20,7 +20,20 @@ pub(super) struct Phase {
     ends_at: Option<u64>,
     /// How many times in a row the breaker has opened.
     attempts: u32,
+    joined: Option<Joined>,
     rng: Rng,
+}
+
+/// What there is to know of a stay that this process has in common with others. It begins and ends where
+/// they say so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Joined {
+    /// The number that the others know it by.
+    pub(super) generation: u64,
+    /// OPEN: until when this breaker would be open without the others.
+    pub(super) own_until: u64,
+    /// `HALF_OPEN`: when probes were last lent to this breaker.
+    pub(super) lent_at: u64,
 }
 
 impl Phase {
@@ -31,6 +44,7 @@ impl Phase {
             entered_at: now,
             ends_at: None,
             attempts: 0,
+            joined: None,
             rng,
         };
         phase.enter(config.initial_state(), now, None, config);
@@ -57,6 +71,25 @@ impl Phase {
         self.ends_at
     }
 
+    /// What is known of it if it is one that processes have in common.
+    pub(super) fn joined(&self) -> Option<Joined> {
+        self.joined
+    }
+
+    /// Makes the stay one that processes have in common, which ends at `ends_at` unless they say
+    /// otherwise, after so many openings in a row.
+    pub(super) fn join(&mut self, joined: Joined, ends_at: Option<u64>, openings: u32) {
+        self.joined = Some(joined);
+        self.ends_at = ends_at;
+        self.attempts = openings;
+    }
+
+    /// Makes the stay one of this process again, which ends at `ends_at`.
+    pub(super) fn part(&mut self, ends_at: Option<u64>) {
+        self.joined = None;
+        self.ends_at = ends_at;
+    }
+
     /// Begins a new stay. `open_for` replaces the configured wait and is no attempt of its own.
     pub(super) fn enter(
         &mut self,
@@ -80,6 +113,7 @@ impl Phase {
         };
         self.state = to;
         self.generation += 1;
+        self.joined = None;
         self.entered_at = at;
         self.ends_at = stay.map(|stay| at.saturating_add(stay));
     }
@@ -87,6 +121,7 @@ impl Phase {
     /// When time alone ends this stay: at its end, but not in the instant in which it began.
     pub(super) fn timer(&self, config: &CircuitBreakerConfig) -> Option<u64> {
         let runs = match self.state {
+            _ if self.joined.is_some() => false,
             State::Open => config.automatic_transition_from_open_to_half_open_enabled(),
             State::HalfOpen => true,
             _ => false,

@@ -62,6 +62,21 @@ impl Probes {
         }
     }
 
+    /// Lets so many more probes run.
+    pub(super) fn add(&mut self, probes: u32) {
+        self.free = self.free.saturating_add(probes.into());
+    }
+
+    /// How many may still start or have a slot.
+    pub(super) fn held(&self) -> u64 {
+        self.free.saturating_add(self.lent.iter().flatten().count() as u64)
+    }
+
+    /// Gives up those that have not started; whether there were any.
+    pub(super) fn drop_free(&mut self) -> bool {
+        std::mem::take(&mut self.free) > 0
+    }
+
     /// Sets how many probes may run; those that hold a slot keep it.
     pub(super) fn resize(&mut self, permitted: u32) {
         let held = self.lent.iter().flatten().count() as u64;

@@ -1,9 +1,10 @@
 use std::sync::Arc;
 
 use super::{
-    CircuitBreakerEventKind,
-    engine::Effects,
+    CircuitBreakerEventKind, Totals,
+    engine::{Effects, Engine},
     instance::{Guarded, Shared},
+    shared::{self, Counts},
     timer::Errand,
     word::Word,
 };
@@ -25,6 +26,8 @@ pub(super) struct Section<'a> {
     /// How many of the effects are queued.
     queued: usize,
     has_news: bool,
+    /// Whether a timer's task may be started on the runtime around it.
+    pub(super) spawns: bool,
     pub(super) now: u64,
 }
 
@@ -37,6 +40,7 @@ impl<'a> Section<'a> {
             effects: Effects::new(),
             queued: 0,
             has_news: false,
+            spawns: true,
             now,
         };
         section.guarded.collect(&shared.refusals);
@@ -73,7 +77,7 @@ impl<'a> Section<'a> {
     /// Shows what changed to calls that enter without the lock, and to the timer.
     #[cold]
     fn follow(&mut self) -> Option<Errand> {
-        let Guarded { engine, timer, totals } = &mut *self.guarded;
+        let Guarded { engine, timer, totals, sharing, .. } = &mut *self.guarded;
         let config = engine.config();
         let (generation, enabled) = (engine.generation(), config.is_enabled());
         let word = Word::new(engine.state(), generation, enabled, engine.is_calm());
@@ -87,7 +91,17 @@ impl<'a> Section<'a> {
             engine.add_refused(refused);
         }
         self.shared.word.store(word.0, Ordering::Release);
-        timer.plan(generation, engine.next_timer())
+        if let Some(sharing) = sharing {
+            sharing.turn(engine, || counted(self.shared, engine, totals));
+        }
+        timer.plan(generation, engine.next_timer(), self.spawns)
+    }
+
+    /// What the breaker has counted since it was made, as far as others should hear of it.
+    pub(super) fn totals(&self) -> shared::Totals {
+        let Guarded { engine, totals, .. } = &*self.guarded;
+        let counts = counted(self.shared, engine, totals);
+        shared::Totals { counts, refused: totals.not_permitted }
     }
 
     fn queue_effects(&mut self) {
@@ -101,6 +115,12 @@ impl<'a> Section<'a> {
     }
 }
 
+/// Calls that have ended in the stay that let them in, since the breaker was made.
+fn counted(shared: &Shared, engine: &Engine, totals: &Totals) -> Counts {
+    let calls = shared.durations.successful() + totals.failed;
+    Counts { calls, failed: totals.failed, slow: totals.slow }.since(engine.late())
+}
+
 /// What is to be told once no lock is held.
 #[must_use = "listeners, logs and the timer's task wait for it"]
 pub(super) struct News<'a> {
@@ -112,6 +132,10 @@ pub(super) struct News<'a> {
 }
 
 impl News<'_> {
+    pub(super) fn is_any(&self) -> bool {
+        self.deliver || !self.effects.is_empty() || self.errand.is_some()
+    }
+
     fn tell(self) {
         let Self { shared, effects, deliver, errand } = self;
         if deliver {

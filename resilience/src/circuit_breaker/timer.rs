@@ -37,8 +37,14 @@ pub(super) enum Errand {
 impl Timer {
     /// Follows a stay in a state, which time alone will end at `due` if that is set.
     ///
-    /// Other settings can give a stay another end, so it is no matter of entering a state only.
-    pub(super) fn plan(&mut self, generation: u64, due: Option<u64>) -> Option<Errand> {
+    /// Other settings can give a stay another end, so it is no matter of entering a state only. Without
+    /// `spawns` no task is started for it.
+    pub(super) fn plan(
+        &mut self,
+        generation: u64,
+        due: Option<u64>,
+        spawns: bool,
+    ) -> Option<Errand> {
         let plan = (generation, due);
         if std::mem::replace(&mut self.plan, plan) == plan {
             return None;
@@ -49,7 +55,7 @@ impl Timer {
             return Some(Errand::Wake(Arc::downgrade(bell)));
         }
         self.bell = None;
-        due?;
+        due.filter(|_| spawns)?;
         let runtime = Handle::try_current().ok()?;
         let bell = self.bell.insert(Arc::default());
         Some(Errand::Spawn(runtime, Arc::clone(bell)))

@@ -5,6 +5,7 @@ use resilience_settings::Value;
 use crate::{
     config::{Problem, Settings, contradictions, typed_config},
     keyed::KeySettings,
+    scope::Scope,
 };
 
 /// How permissions come back.
@@ -15,16 +16,6 @@ pub enum Refill {
     Interval,
     /// One by one, spread evenly over the period.
     Greedy,
-}
-
-/// Whose limit it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Scope {
-    /// Each process has the limit for itself.
-    Local,
-    /// All processes that share a store have it together.
-    Global,
 }
 
 /// How a global limit counts.
@@ -139,10 +130,7 @@ impl RateLimiterConfig {
                 "greedy" => Refill::Greedy,
                 _ => Refill::Interval,
             },
-            scope: match settings.word("scope") {
-                "global" => Scope::Global,
-                _ => Scope::Local,
-            },
+            scope: Scope::of(settings.word("scope")),
             algorithm: match settings.word("algorithm") {
                 "gcra" => Algorithm::Gcra,
                 _ => Algorithm::FixedWindow,
@@ -227,10 +215,7 @@ typed_config! {
     });
     /// Sets whose limit it is; [`Scope::Local`] by default. A global one needs
     /// [`on_store_failure`](Self::on_store_failure) too.
-    scope(scope: Scope) = Value::Word(match scope {
-        Scope::Local => "local".to_owned(),
-        Scope::Global => "global".to_owned(),
-    });
+    scope(scope: Scope) = Value::Word(scope.as_str().to_owned());
     /// Sets how a global limit counts; [`Algorithm::FixedWindow`] by default.
     algorithm(algorithm: Algorithm) = Value::Word(match algorithm {
         Algorithm::FixedWindow => "fixed_window".to_owned(),

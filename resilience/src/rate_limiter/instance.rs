@@ -3,7 +3,7 @@ use std::{fmt, future::Future, sync::Arc, time::Duration};
 use tokio::sync::{Notify, futures::OwnedNotified};
 
 use super::{
-    config::{RateLimiterConfig, RateLimiterConfigBuilder, Scope},
+    config::{RateLimiterConfig, RateLimiterConfigBuilder},
     engine::{Decision, Engine},
     event::{RateLimiterEvent, RateLimiterEventKind},
     global::Global,
@@ -24,6 +24,7 @@ use crate::{
     events::Events,
     keyed::{KeySettings, Keys, Member},
     name::Name,
+    scope::Scope,
     sync::{
         Apart, ShortMutex,
         atomic::{AtomicU8, Ordering},

@@ -43,9 +43,8 @@ mod metrics;
 mod quota;
 mod wait;
 
-pub use config::{
-    Algorithm, OnStoreFailure, RateLimiterConfig, RateLimiterConfigBuilder, Refill, Scope,
-};
+pub use crate::scope::Scope;
+pub use config::{Algorithm, OnStoreFailure, RateLimiterConfig, RateLimiterConfigBuilder, Refill};
 pub use event::{RateLimiterEvent, RateLimiterEventKind};
 pub use instance::RateLimiter;
 pub use metrics::RateLimiterMetrics;

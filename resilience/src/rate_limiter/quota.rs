@@ -1,5 +1,5 @@
-use super::config::{Algorithm, RateLimiterConfig, Refill, Scope};
-use crate::clock::saturating_nanos;
+use super::config::{Algorithm, RateLimiterConfig, Refill};
+use crate::{clock::saturating_nanos, scope::Scope};
 
 /// What an engine in this process counts by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,19 +9,23 @@ use std::{
 };
 
 use redis::{Cmd, ErrorKind, RedisError, ServerErrorKind, Value};
-use tokio::sync::{
-    mpsc::{self, error::TrySendError},
-    oneshot,
+use tokio::{
+    runtime::Handle,
+    sync::{
+        mpsc::{self, error::TrySendError},
+        oneshot,
+    },
 };
 
 use super::{
-    Key, Script, StoreConfig, StoreFailure,
+    Key, Regular, Script, StoreConfig, StoreFailure,
     answer::{Reply, read},
     connection::{BEFORE_THE_NEXT_NODE, Connection},
     guard::{Guard, Permit},
     health::Health,
     link::Link,
     lookout::Lookout,
+    regular::repeat,
 };
 
 /// How many decisions wait for the thread at most.
@@ -39,7 +43,10 @@ pub(super) struct Job {
 
 /// A handle of the thread, which ends with the last of them.
 #[derive(Clone)]
-pub(super) struct Driver(mpsc::Sender<Job>);
+pub(super) struct Driver {
+    jobs: mpsc::Sender<Job>,
+    runtime: Handle,
+}
 
 impl Driver {
     pub(super) fn start(
@@ -48,6 +55,7 @@ impl Driver {
         health: Arc<Health>,
     ) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let driver_runtime = runtime.handle().clone();
         let (sender, jobs) = mpsc::channel(QUEUE);
         let answers_within = config.decision_timeout();
         let link = Link::new(config);
@@ -56,14 +64,18 @@ impl Driver {
         thread::Builder::new()
             .name("resilience-store".into())
             .spawn(move || runtime.block_on(serve(Arc::new(served), jobs)))?;
-        Ok(Self(sender))
+        Ok(Self { jobs: sender, runtime: driver_runtime })
     }
 
     /// Hands a job over. One that finds no room is given back.
     pub(super) fn send(&self, job: Job) -> Result<(), Box<Job>> {
-        self.0.try_send(job).map_err(|refused| match refused {
+        self.jobs.try_send(job).map_err(|refused| match refused {
             TrySendError::Full(job) | TrySendError::Closed(job) => Box::new(job),
         })
+    }
+
+    pub(super) fn repeat(&self, regular: impl Regular) {
+        self.runtime.spawn(repeat(regular));
     }
 }
 

@@ -37,6 +37,7 @@ mod key;
 mod link;
 mod lookout;
 mod metrics;
+mod regular;
 mod script;
 #[allow(clippy::module_inception)] // its file is named for what is in it
 mod store;
@@ -49,4 +50,5 @@ pub use store::Store;
 
 pub(crate) use answer::{Answer, Part, Reply, Undecided};
 pub(crate) use key::Key;
-pub(crate) use script::{DISOWN, FIXED_WINDOW, GCRA, OWN, Script};
+pub(crate) use regular::{Regular, Turn};
+pub(crate) use script::{BREAKER, DISOWN, FIXED_WINDOW, GCRA, OWN, Script};

@@ -48,3 +48,5 @@ pub(crate) static GCRA: Script = script!("gcra.lua");
 pub(crate) static OWN: Script = script!("own.lua");
 /// Lets go of it.
 pub(crate) static DISOWN: Script = script!("disown.lua");
+/// Counts what breakers tell, and says what state they share.
+pub(crate) static BREAKER: Script = script!("breaker.lua");

@@ -3,7 +3,7 @@ use std::{fmt, sync::Arc, time::Instant};
 use tokio::sync::oneshot;
 
 use super::{
-    Answer, Key, Script, StoreConfig, StoreEvent, StoreFailure, StoreMetrics,
+    Answer, Key, Regular, Script, StoreConfig, StoreEvent, StoreFailure, StoreMetrics,
     driver::{Driver, Job, due},
     guard::Guard,
     health::Health,
@@ -133,6 +133,12 @@ impl Store {
     /// Takes note of an answer in which the one who asked found no sense.
     pub(crate) fn note_garbage(&self) {
         self.shared.health.note(Some(StoreFailure::Garbage));
+    }
+
+    /// Has something speak with the store for as long as it wants to. The store ends before that if all
+    /// its handles are gone.
+    pub(crate) fn every(&self, regular: impl Regular) {
+        self.shared.driver.repeat(regular);
     }
 }
 

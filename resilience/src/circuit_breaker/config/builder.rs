@@ -6,6 +6,7 @@ use super::{CircuitBreakerConfig, FailureCounting, HalfOpenEvaluation, SlidingWi
 use crate::{
     circuit_breaker::State,
     config::{kind_list, typed_config},
+    scope::Scope,
 };
 
 typed_config! {
@@ -85,6 +86,15 @@ typed_config! {
     /// Sets the longest time for which an error may ask the breaker to open, from 1 ms; 10 min by
     /// default.
     open_for_max(max: Duration) = Value::Duration(max);
+    /// Sets whose the state is; [`Scope::Local`] by default. See
+    /// [the module](mod@crate::circuit_breaker#one-state-in-many-processes) for what a global one costs.
+    scope(scope: Scope) = Value::Word(scope.as_str().to_owned());
+    /// Sets how many processes must see too many failures, or slow calls, before a global breaker
+    /// opens in all: 1 to 100,000; 2 by default.
+    min_nodes(nodes: u32) = Value::Integer(nodes.into());
+    /// Sets how often a process speaks with the store about a global breaker: 50 ms to 1 min; 1 s by
+    /// default.
+    sync_interval(interval: Duration) = Value::Duration(interval);
     /// Sets whether the health of the process shows the instance; it does not by default.
     register_health_indicator(on: bool) = Value::Bool(on);
     /// Sets whether the instance may turn the health of the process to DOWN; it may not by default.

@@ -17,6 +17,7 @@ use crate::{
     config::{Problem, Settings, contradictions},
     keyed::KeySettings,
     kind::is_listed,
+    scope::Scope,
 };
 
 /// The checked settings of a [`CircuitBreaker`](super::CircuitBreaker).
@@ -51,6 +52,9 @@ use crate::{
 /// | `consecutive_failures` | 5 | from 1, also per error kind |
 /// | `probe_lease` | 60 s | from 1 ms |
 /// | `open_for_max` | 10 min | from 1 ms |
+/// | `scope` | `local` | or `global`, with rates only |
+/// | `min_nodes` | 2 | 1 to 100,000 |
+/// | `sync_interval` | 1 s | 50 ms to 1 min; at most the window |
 /// | `register_health_indicator` | false | |
 /// | `allow_health_indicator_to_fail` | false | |
 /// | `max_keys` | 10,000 | 1 to 1,000,000 |
@@ -106,6 +110,9 @@ pub struct CircuitBreakerConfig {
     pub(super) failure_streaks: FailureStreaks,
     probe_lease: Duration,
     open_for_max: Duration,
+    scope: Scope,
+    min_nodes: u32,
+    sync_interval: Duration,
     register_health_indicator: bool,
     allow_health_indicator_to_fail: bool,
     pub(crate) keyed: KeySettings,
@@ -158,6 +165,9 @@ impl CircuitBreakerConfig {
             .failure_counting(self.failure_counting)
             .probe_lease(self.probe_lease)
             .open_for_max(self.open_for_max)
+            .scope(self.scope)
+            .min_nodes(self.min_nodes)
+            .sync_interval(self.sync_interval)
             .register_health_indicator(self.register_health_indicator)
             .allow_health_indicator_to_fail(self.allow_health_indicator_to_fail)
             .keyed(&self.keyed)
@@ -247,6 +257,9 @@ impl CircuitBreakerConfig {
             failure_streaks: failure_streaks(settings),
             probe_lease: settings.duration("probe_lease"),
             open_for_max: settings.duration("open_for_max"),
+            scope: Scope::of(settings.word("scope")),
+            min_nodes: settings.u32("min_nodes"),
+            sync_interval: settings.duration("sync_interval"),
             register_health_indicator: settings.bool("register_health_indicator"),
             allow_health_indicator_to_fail: settings.bool("allow_health_indicator_to_fail"),
             keyed: KeySettings::from_settings(settings),
@@ -417,6 +430,21 @@ impl CircuitBreakerConfig {
     /// Returns the longest time for which an error may ask the breaker to open.
     pub fn open_for_max(&self) -> Duration {
         self.open_for_max
+    }
+
+    /// Returns whose the state is.
+    pub fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    /// Returns how many processes must see too many failures before a global breaker opens in all.
+    pub fn min_nodes(&self) -> u32 {
+        self.min_nodes
+    }
+
+    /// Returns how often a process speaks with the store about a global breaker.
+    pub fn sync_interval(&self) -> Duration {
+        self.sync_interval
     }
 
     /// Returns whether the health of the process shows the instance.
@@ -709,6 +737,34 @@ mod tests {
             .permitted_number_of_calls_in_half_open_state(2)
             .half_open_success_threshold(3);
         assert!(refusal(builder).starts_with("half_open_success_threshold = 3: expected at most"));
+    }
+
+    #[test]
+    fn a_global_breaker_goes_by_rates_only() {
+        let builder = CircuitBreakerConfig::builder()
+            .failure_counting(FailureCounting::Consecutive)
+            .half_open_success_threshold(1);
+        assert!(builder.clone().build().is_ok());
+        let refusal = refusal(builder.scope(Scope::Global));
+        for wrong in ["failure_counting = consecutive", "half_open_success_threshold = 1"] {
+            assert!(refusal.contains(wrong), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn a_global_breaker_speaks_with_the_store_at_least_once_in_its_window() {
+        let global = CircuitBreakerConfig::builder().scope(Scope::Global);
+        for millis in [49, 60_001] {
+            let interval = Duration::from_millis(millis);
+            let refusal = refusal(global.clone().sync_interval(interval));
+            assert!(refusal.contains("expected 50ms to 1m"), "{refusal}");
+            assert!(CircuitBreakerConfig::builder().sync_interval(interval).build().is_ok());
+        }
+        let seconds = global.sliding_window_type(SlidingWindowType::TimeBased);
+        let seconds = seconds.sliding_window_size(5);
+        assert!(seconds.clone().sync_interval(Duration::from_secs(5)).build().is_ok());
+        let refusal = refusal(seconds.sync_interval(Duration::from_secs(6)));
+        assert!(refusal.contains("sync_interval = 6s: expected at most the sliding window"));
     }
 
     #[test]

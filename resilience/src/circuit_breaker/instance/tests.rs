@@ -61,6 +61,7 @@ fn a_call_is_told_before_what_it_causes_and_a_transition_tells_why() {
             buffered_calls: 2,
             failed_calls: 1,
             slow_calls: 0,
+            shared: false,
         }
     );
 }
