@@ -414,7 +414,8 @@ impl Engine {
                     self.enter_state(State::HalfOpen, self.now, None, effects);
                     Ok(true)
                 } else {
-                    Err(self.refuse(Some(left.max(1))))
+                    let is_told = is_over.then(|| saturating_nanos(self.config.sync_interval()));
+                    Err(self.refuse(Some(is_told.unwrap_or(left.max(1)))))
                 }
             }
         }

@@ -41,6 +41,24 @@
 //!
 //! [`enable_time`]: tokio::runtime::Builder::enable_time
 //!
+//! # One state in many processes
+//!
+//! With `scope: global` and a store, the breakers of one name in all processes open and close together
+//! as well. Calls do not wait for it: once in each `sync_interval` a breaker tells the store what it has
+//! counted, and hears what all come to.
+//!
+//! - It is OPEN with the others when the calls of all reach a threshold and at least `min_nodes`
+//!   processes see that by their own calls; the window is `sliding_window_size` seconds, or a minute
+//!   for one of calls.
+//! - `HALF_OPEN`, all together make the permitted number of probes, and decide together.
+//! - It still opens by its own calls alone. Of its own state and the shared one the stricter wins.
+//! - A state that was set by hand is this process' own until [`reset`](CircuitBreaker::reset), and so
+//!   are DISABLED, `METRICS_ONLY` and `FORCED_OPEN`.
+//! - While the store does not answer, the breaker goes on alone.
+//!
+//! The risk is why it is off by default: processes that are sick themselves, as many as `min_nodes`, cut off
+//! all others from a callee that is well. Each live key of a name has a state and an exchange of its own.
+//!
 //! # By hand
 //!
 //! [`CircuitBreaker::call`] and [`CircuitBreaker::try_acquire`] are all that most code needs.

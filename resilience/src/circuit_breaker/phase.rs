@@ -26,13 +26,15 @@ pub(super) struct Phase {
 
 /// What there is to know of a stay that this process has in common with others. It begins and ends where
 /// they say so.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Joined {
     /// The number that the others know it by.
     pub(super) generation: u64,
     /// OPEN: until when this breaker would be open without the others.
     pub(super) own_until: u64,
-    /// `HALF_OPEN`: when probes were last lent to this breaker.
+    /// `HALF_OPEN`: how many probes were lent to this breaker and not given up, and when the last ones
+    /// were.
+    pub(super) lent: u64,
     pub(super) lent_at: u64,
 }
 
@@ -82,6 +84,11 @@ impl Phase {
         self.joined = Some(joined);
         self.ends_at = ends_at;
         self.attempts = openings;
+    }
+
+    /// Goes on with other knowledge of the same stay.
+    pub(super) fn remember(&mut self, joined: Joined) {
+        self.joined = Some(joined);
     }
 
     /// Makes the stay one of this process again, which ends at `ends_at`.

@@ -67,14 +67,9 @@ impl Probes {
         self.free = self.free.saturating_add(probes.into());
     }
 
-    /// How many may still start or have a slot.
-    pub(super) fn held(&self) -> u64 {
-        self.free.saturating_add(self.lent.iter().flatten().count() as u64)
-    }
-
-    /// Gives up those that have not started; whether there were any.
-    pub(super) fn drop_free(&mut self) -> bool {
-        std::mem::take(&mut self.free) > 0
+    /// Gives up those that have not started, and says how many that were.
+    pub(super) fn drop_free(&mut self) -> u64 {
+        std::mem::take(&mut self.free)
     }
 
     /// Sets how many probes may run; those that hold a slot keep it.

@@ -50,10 +50,7 @@ impl Node {
         Self { breaker: CircuitBreaker::with_store("pay", config, &store), store }
     }
 
-    fn several<const N: usize>(
-        server: &Server,
-        config: &CircuitBreakerConfigBuilder,
-    ) -> [Self; N] {
+    fn several<const N: usize>(server: &Server, config: &CircuitBreakerConfigBuilder) -> [Self; N] {
         let nodes = u32::try_from(N).unwrap();
         let all = [(); N].map(|()| Self::start(server, config, nodes));
         for node in &all {
@@ -142,7 +139,7 @@ fn one_sick_node_opens_the_others_only_where_one_is_enough() {
     let server = Server::start();
     let nodes = Node::several::<3>(&server, &config());
     nodes[1].succeed(10);
-    nodes[0].fail(100.min(20));
+    nodes[0].fail(20);
     assert_eq!(nodes[0].state(), Open, "for itself");
     assert!(!nodes[0].is_shared());
     all_stay(Closed, &nodes[1..]);
@@ -155,21 +152,23 @@ fn one_sick_node_opens_the_others_only_where_one_is_enough() {
 
 #[test]
 fn probes_of_all_nodes_never_exceed_the_permitted_number_and_recovery_closes_everybody() {
+    const INTERVAL: Duration = Duration::from_millis(500);
     let server = Server::start();
-    let nodes = Node::several::<4>(&server, &config());
+    let config = config().permitted_number_of_calls_in_half_open_state(3);
+    let nodes = Node::several::<4>(&server, &config.sync_interval(INTERVAL));
     open(&nodes);
     let mut probes: Vec<Permit> = Vec::new();
     let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(3) {
+    while begun.elapsed() < Duration::from_secs(4) {
         probes.extend(nodes.iter().filter_map(|node| node.breaker.try_acquire().ok()));
         sleep(Duration::from_millis(1));
     }
-    assert_eq!(probes.len(), 4);
+    assert_eq!(probes.len(), 3);
     assert!(nodes.iter().all(|node| node.state() == HalfOpen));
     let ended = Instant::now();
     probes.into_iter().for_each(Permit::success);
     all_become(Closed, &nodes);
-    assert!(ended.elapsed() < SYNC * 2 + Duration::from_millis(100), "{:?}", ended.elapsed());
+    assert!(ended.elapsed() < INTERVAL * 2 + Duration::from_millis(300), "{:?}", ended.elapsed());
     for node in &nodes {
         let told: Vec<_> = node.transitions().iter().map(|event| event.transition).collect();
         let told: Vec<_> = told.into_iter().flatten().collect();
@@ -182,17 +181,10 @@ fn failed_probes_of_one_node_open_all_again() {
     let server = Server::start();
     let nodes = Node::several::<2>(&server, &config().enable_exponential_backoff(true));
     open(&nodes);
-    let mut failed = 0;
-    wait_for("probes fail", || {
-        let _ = failed;
-        nodes.iter().any(|node| node.breaker.try_acquire().map(Permit::failure).is_ok())
-    });
-    failed += 1;
     wait_for("they open again", || {
-        nodes.iter().for_each(|node| drop(node.breaker.try_acquire().map(Permit::failure)));
-        nodes.iter().all(|node| node.transitions().len() >= 3 && node.state() == Open)
+        drop(nodes[0].breaker.try_acquire().map(Permit::failure));
+        nodes.iter().all(|node| node.transitions().len() == 3 && node.state() == Open)
     });
-    assert_eq!(failed, 1);
     let wait = nodes[0].breaker.try_acquire().unwrap_err().retry_after().unwrap();
     assert!(wait > Duration::from_secs(1), "longer after another opening: {wait:?}");
 }
@@ -296,7 +288,7 @@ fn the_breakers_of_a_key_share_a_state_of_their_own() {
 }
 
 #[test]
-fn a_breaker_that_is_gone_asks_no_more_and_its_thread_ends_with_it() {
+fn a_breaker_that_is_gone_asks_no_more() {
     let server = Server::start();
     let [node] = Node::several::<1>(&server, &config());
     let Node { store, breaker } = node;
@@ -311,9 +303,14 @@ fn a_breaker_that_is_gone_asks_no_more_and_its_thread_ends_with_it() {
 fn a_listener_that_takes_its_time_holds_up_no_exchange() {
     let server = Server::start();
     let nodes = Node::several::<2>(&server, &config());
-    nodes[0].breaker.events().subscribe(|_| sleep(Duration::from_secs(1))).forever();
+    let listens = nodes[0].breaker.events().subscribe(|event| {
+        if let CircuitBreakerEventKind::StateTransition { .. } = event.kind {
+            sleep(Duration::from_secs(1));
+        }
+    });
     open(&nodes[..]);
     let decided = nodes[0].store.metrics().decided;
     sleep(SYNC * 4);
     assert!(nodes[0].store.metrics().decided > decided + 1);
+    drop(listens);
 }

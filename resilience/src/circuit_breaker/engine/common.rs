@@ -43,13 +43,19 @@ impl Engine {
     /// What came of the probes so far. Those that were not used for as long as a probe may take are given
     /// up: another process may have calls for them.
     pub(in super::super) fn probes_so_far(&mut self) -> (ProbesSoFar, bool) {
-        let joined = self.phase.joined().filter(|_| self.state() == State::HalfOpen);
-        let Some(Joined { lent_at, .. }) = joined else { return Default::default() };
+        if self.state() != State::HalfOpen {
+            return Default::default();
+        }
+        let Some(mut joined) = self.phase.joined() else { return Default::default() };
         let lease = saturating_nanos(self.config.probe_lease());
-        let gives_up = lent_at.saturating_add(lease) <= self.now && self.probes.drop_free();
+        let is_late = joined.lent_at.saturating_add(lease) <= self.now;
+        let given_up = if is_late { self.probes.drop_free() } else { 0 };
+        joined.lent = joined.lent.saturating_sub(given_up);
+        self.phase.remember(joined);
         let sums = self.snapshot(self.now).sums;
         let counts = Counts { calls: sums.calls, failed: sums.failed, slow: sums.slow };
-        (ProbesSoFar { counts, held: self.probes.held() }, gives_up)
+        let held = joined.lent.saturating_sub(counts.calls);
+        (ProbesSoFar { counts, held }, given_up > 0)
     }
 
     /// Follows what the processes have decided together, unless this one has reason to be stricter.
@@ -106,7 +112,7 @@ impl Engine {
         let own_until = self.own_until();
         self.begin_stay(State::Open, self.now, Some(told.left), true, effects);
         let end = self.now.saturating_add(told.left).max(own_until);
-        let joined = Joined { generation: told.generation, own_until, lent_at: self.now };
+        let joined = Joined { generation: told.generation, own_until, ..Joined::default() };
         self.phase.join(joined, Some(end), told.openings);
         self.set_timer();
     }
@@ -117,7 +123,12 @@ impl Engine {
             self.begin_stay(State::Open, self.now, Some(0), true, effects);
         }
         self.begin_stay(State::HalfOpen, self.now, None, true, effects);
-        let joined = Joined { generation: told.generation, own_until: 0, lent_at: self.now };
+        let joined = Joined {
+            generation: told.generation,
+            own_until: 0,
+            lent: told.lent.into(),
+            lent_at: self.now,
+        };
         let end = (told.left > 0).then(|| self.now.saturating_add(told.left));
         self.phase.join(joined, end, told.openings);
         self.probes = Probes::new(told.lent);
@@ -129,8 +140,8 @@ impl Engine {
             && let Some(joined) = self.phase.joined()
         {
             self.probes.add(told.lent);
-            let joined = Joined { lent_at: self.now, ..joined };
-            self.phase.join(joined, self.phase.ends_at(), told.openings);
+            let lent = joined.lent.saturating_add(told.lent.into());
+            self.phase.remember(Joined { lent, lent_at: self.now, ..joined });
         }
     }
 

@@ -48,7 +48,9 @@ fn it_is_open_with_the_others_for_as_long_as_they_are() {
     assert_eq!(bench.hear(Open, 7, 4 * SECOND, 0), Open);
     assert_eq!(bench.open_wait(), 4 * SECOND);
     bench.advance(5 * SECOND);
-    assert_eq!(bench.enter().unwrap_err().state, Open, "time alone lends no probe");
+    let refused = bench.enter().unwrap_err();
+    // Time alone lends no probe; the next exchange may.
+    assert_eq!((refused.state, refused.wait), (Open, Some(SECOND)));
     assert_eq!(bench.hear(Closed, 9, 0, 0), Closed);
     assert_eq!(bench.changes(), [(Closed, Open, true), (Open, Closed, true)]);
 }
@@ -93,6 +95,15 @@ fn a_probe_that_was_cancelled_or_ignored_is_still_held() {
     let (so_far, _) = bench.engine.probes_so_far();
     assert_eq!((so_far.counts.calls, so_far.held), (0, 2));
     assert_eq!(bench.let_in().len(), 2);
+}
+
+#[test]
+fn a_probe_that_is_tied_to_nothing_is_held_too() {
+    let mut bench = lent(small(), 2);
+    bench.try_acquire_permission().unwrap();
+    assert_eq!(bench.engine.probes_so_far().0.held, 2);
+    bench.engine.on_ending(ending(Success), &mut Effects::new());
+    assert_eq!(bench.engine.probes_so_far().0.held, 1);
 }
 
 #[test]
