@@ -41,7 +41,8 @@ pub(super) struct Engine {
     late: Counts,
     /// Whether the state was chosen by hand, until a reset.
     by_hand: bool,
-    /// When time alone will change the state; the end of time where it will not.
+    /// When time alone will change the state, or does after too long a silence of the others; the end of
+    /// time where it will not.
     timer: u64,
     /// Whether a call has shown that the window exceeds no threshold of the present settings.
     settled: bool,
@@ -201,6 +202,8 @@ impl Engine {
     pub(super) fn run_due(&mut self, now: u64, effects: &mut Effects) {
         self.now = self.now.max(now);
         if self.now >= self.timer {
+            // Not even of an exchange that failed was anything heard.
+            self.go_alone(effects);
             let mut hop = 0;
             while let Some((to, at)) = self.phase.due(self.now, hop, &self.config) {
                 self.enter_state(to, at, None, effects);
@@ -560,7 +563,7 @@ impl Engine {
     /// Takes note of what a change means for time and for those who follow the breaker.
     fn set_timer(&mut self) {
         self.settled = false;
-        self.timer = self.next_timer().unwrap_or(u64::MAX);
+        self.timer = self.end_of_silence().or_else(|| self.next_timer()).unwrap_or(u64::MAX);
         self.look_for_calm();
         self.changed = true;
     }

@@ -1,5 +1,7 @@
 //! Breakers of several processes that share their state through a real redis-server.
 
+#![allow(clippy::unwrap_used, reason = "a failure here fails the test")]
+
 mod nodes;
 mod script;
 mod server;

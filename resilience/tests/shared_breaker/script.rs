@@ -88,10 +88,10 @@ impl Shop {
         for (name, number) in DEFAULTS.iter().chain(&self.settings).chain(&own).chain(says) {
             call.arg(*name).arg(*number);
         }
-        let [state, generation, left, lent, openings]: [i64; 5] =
+        let [state, generation, left, probes, openings]: [i64; 5] =
             call.invoke(&mut self.connection)?;
         self.server.keys();
-        Ok(Answer { state, generation, left, lent, openings })
+        Ok(Answer { state, generation, left, lent: probes, openings })
     }
 
     fn ask(&mut self, node: &'static str, says: &[(&str, i64)]) -> Answer {

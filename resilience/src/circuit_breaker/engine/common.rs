@@ -1,5 +1,7 @@
 //! States that a breaker has in common with those of other processes.
 
+use std::time::Duration;
+
 use super::{
     super::{
         phase::Joined,
@@ -8,6 +10,9 @@ use super::{
     Effects, Ending, Engine, Outcome, Probes, State,
 };
 use crate::clock::saturating_nanos;
+
+/// No exchange takes longer, whatever the store's `decision_timeout`.
+const LONGEST_EXCHANGE: Duration = Duration::from_secs(30);
 
 /// What a half-open breaker did with the probes that it was lent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -76,6 +81,18 @@ impl Engine {
             State::Closed if self.is_joined() => self.close_with_others(effects),
             _ => {}
         }
+        if let Some(end) = self.end_of_silence() {
+            self.timer = end;
+        }
+    }
+
+    /// When a stay that others have to end is one of this process again if nothing is heard from now on,
+    /// not even that an exchange has failed: whatever became of the store's thread, no breaker stays open
+    /// because of it.
+    pub(super) fn end_of_silence(&self) -> Option<u64> {
+        let interval = self.config.sync_interval();
+        self.is_joined()
+            .then(|| self.now.saturating_add(saturating_nanos(LONGEST_EXCHANGE + interval * 2)))
     }
 
     /// Goes on without the others, who are not heard of.

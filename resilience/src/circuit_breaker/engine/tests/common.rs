@@ -3,9 +3,9 @@ use crate::circuit_breaker::shared::{Counts, Told};
 
 impl Bench {
     /// The others are in this state, in their stay of this number, for so long.
-    fn hear(&mut self, state: State, generation: u64, left: u64, lent: u32) -> State {
+    fn hear(&mut self, state: State, generation: u64, left: u64, probes: u32) -> State {
         self.run_due();
-        let told = Told { state, generation, left, lent, openings: 1 };
+        let told = Told { state, generation, left, lent: probes, openings: 1 };
         self.engine.follow(told, &mut self.effects);
         self.engine.state()
     }
@@ -63,10 +63,12 @@ fn time_alone_does_not_end_what_others_end() {
     let mut bench = bench(limited);
     bench.hear(Open, 7, SECOND, 0);
     bench.advance(10 * SECOND);
+    bench.run_due();
     assert_eq!((bench.view().state, bench.engine.next_timer()), (Open, None));
     assert!(!bench.engine.is_at_rest(bench.now));
     bench.hear(HalfOpen, 8, SECOND, 1);
     bench.advance(10 * SECOND);
+    bench.run_due();
     assert_eq!((bench.view().state, bench.engine.next_timer()), (HalfOpen, None));
 }
 
@@ -212,6 +214,20 @@ fn without_the_others_open_ends_by_time_and_half_open_begins_anew() {
     }
     assert_eq!(bench.engine.state(), Closed, "by three probes of its own");
     assert_eq!(bench.lose_touch(), Closed);
+}
+
+#[test]
+fn a_store_that_says_nothing_at_all_holds_no_breaker_open_for_ever() {
+    for state in [Open, HalfOpen] {
+        let mut bench = bench(small());
+        for generation in [7, 7, 7] {
+            bench.hear(state, generation, SECOND, 0);
+            bench.advance(31 * SECOND);
+            assert!(bench.enter().is_err(), "it is still heard of");
+        }
+        bench.advance(2 * SECOND);
+        assert_eq!(bench.let_in().len(), 3, "probes of its own");
+    }
 }
 
 #[test]
