@@ -26,8 +26,6 @@ pub(super) struct Section<'a> {
     /// How many of the effects are queued.
     queued: usize,
     has_news: bool,
-    /// Whether a timer's task may be started on the runtime around it.
-    pub(super) spawns: bool,
     pub(super) now: u64,
 }
 
@@ -40,7 +38,6 @@ impl<'a> Section<'a> {
             effects: Effects::new(),
             queued: 0,
             has_news: false,
-            spawns: true,
             now,
         };
         section.guarded.collect(&shared.refusals);
@@ -67,16 +64,26 @@ impl<'a> Section<'a> {
     }
 
     /// Releases the lock. What came about is still to be told.
-    pub(super) fn release(mut self) -> News<'a> {
+    pub(super) fn release(self) -> News<'a> {
+        self.release_on(true)
+    }
+
+    /// The same on a thread of the store's, which is no place for a timer's task.
+    pub(super) fn release_apart(self) -> News<'a> {
+        self.release_on(false)
+    }
+
+    fn release_on(mut self, can_spawn: bool) -> News<'a> {
         self.queue_effects();
-        let errand = if self.guarded.engine.take_changed() { self.follow() } else { None };
+        let changed = self.guarded.engine.take_changed();
+        let errand = if changed { self.follow(can_spawn) } else { None };
         let Self { shared, effects, has_news, .. } = self;
         News { shared, effects, deliver: has_news, errand }
     }
 
     /// Shows what changed to calls that enter without the lock, and to the timer.
     #[cold]
-    fn follow(&mut self) -> Option<Errand> {
+    fn follow(&mut self, can_spawn: bool) -> Option<Errand> {
         let Guarded { engine, timer, totals, sharing, .. } = &mut *self.guarded;
         let config = engine.config();
         let (generation, enabled) = (engine.generation(), config.is_enabled());
@@ -94,7 +101,7 @@ impl<'a> Section<'a> {
         if let Some(sharing) = sharing {
             sharing.turn(engine, || counted(self.shared, engine, totals));
         }
-        timer.plan(generation, engine.next_timer(), self.spawns)
+        timer.plan(generation, engine.next_timer(), can_spawn)
     }
 
     /// What the breaker has counted since it was made, as far as others should hear of it.

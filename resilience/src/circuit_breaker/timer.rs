@@ -38,12 +38,12 @@ impl Timer {
     /// Follows a stay in a state, which time alone will end at `due` if that is set.
     ///
     /// Other settings can give a stay another end, so it is no matter of entering a state only. Without
-    /// `spawns` no task is started for it.
+    /// `can_spawn` no task is started for it.
     pub(super) fn plan(
         &mut self,
         generation: u64,
         due: Option<u64>,
-        spawns: bool,
+        can_spawn: bool,
     ) -> Option<Errand> {
         let plan = (generation, due);
         if std::mem::replace(&mut self.plan, plan) == plan {
@@ -55,7 +55,7 @@ impl Timer {
             return Some(Errand::Wake(Arc::downgrade(bell)));
         }
         self.bell = None;
-        due.filter(|_| spawns)?;
+        due.filter(|_| can_spawn)?;
         let runtime = Handle::try_current().ok()?;
         let bell = self.bell.insert(Arc::default());
         Some(Errand::Spawn(runtime, Arc::clone(bell)))

@@ -28,14 +28,13 @@ impl Exchange {
     ) -> Option<(R, Option<Aftermath>)> {
         let breaker = self.breaker.upgrade()?;
         let mut section = Section::begin(&breaker, breaker.clock.now());
-        // No timer's task belongs on the store's thread. The next exchange does as well.
-        section.spawns = false;
         let mut sharing = section.guarded.sharing.take_if(|sharing| sharing.node == self.node);
         let result = sharing.as_mut().map(|sharing| change(sharing, &mut section));
         if sharing.is_some() {
             section.guarded.sharing = sharing;
         }
-        let news = section.release();
+        // What is due by time alone comes with the next exchange.
+        let news = section.release_apart();
         let news = news.is_any().then(|| news.later());
         result.map(|result| (result, news))
     }
