@@ -1,8 +1,9 @@
 //! Breakers that share a state, each with a connection of its own as in a process of its own.
 
 use std::{
+    collections::HashMap,
     sync::{Arc, Mutex},
-    thread::sleep,
+    thread::{scope, sleep},
     time::{Duration, Instant},
 };
 
@@ -82,7 +83,7 @@ impl Node {
     }
 }
 
-fn wait_for(what: &str, is_so: impl Fn() -> bool) -> Duration {
+fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) -> Duration {
     let begun = Instant::now();
     while !is_so() {
         assert!(begun.elapsed() < PATIENCE, "{what}: not so after {PATIENCE:?}");
@@ -285,6 +286,104 @@ fn the_breakers_of_a_key_share_a_state_of_their_own() {
     open(&eu);
     all_stay(Closed, &us);
     all_stay(Closed, &nodes);
+}
+
+/// Two nodes and the only probe, which the first one has; it loses it after this long.
+fn one_has_the_probe(server: &Server, lease: Duration) -> (Node, Permit, Node) {
+    let config = config()
+        .permitted_number_of_calls_in_half_open_state(1)
+        .probe_lease(lease)
+        .wait_duration_in_open_state(Duration::from_millis(100));
+    let nodes = Node::several::<2>(server, &config);
+    open(&nodes);
+    let [one, other] = nodes;
+    let mut probe = None;
+    wait_for("one gets the probe", || {
+        probe = one.breaker.try_acquire().ok();
+        probe.is_some()
+    });
+    (one, probe.unwrap(), other)
+}
+
+fn gets_the_probe(node: &Node) -> Duration {
+    let took = wait_for("the other gets the probe", || {
+        node.breaker.try_acquire().map(Permit::success).is_ok()
+    });
+    wait_for("it closes", || node.state() == Closed);
+    took
+}
+
+#[test]
+fn a_node_that_dies_leaves_its_probes_to_others_after_their_lease() {
+    let server = Server::start();
+    let lease = Duration::from_millis(500);
+    let (dying, probe, other) = one_has_the_probe(&server, lease);
+    drop((probe, dying));
+    let took = gets_the_probe(&other);
+    assert!(took > lease - SYNC * 2, "{took:?}");
+}
+
+#[test]
+fn a_probe_that_hangs_is_left_to_others_after_its_lease() {
+    let server = Server::start();
+    let lease = Duration::from_millis(500);
+    let (one, hangs, other) = one_has_the_probe(&server, lease);
+    let took = gets_the_probe(&other);
+    assert!(took > lease - SYNC * 2, "{took:?}");
+    wait_for("all close", || one.state() == Closed);
+    hangs.failure();
+    assert_eq!(one.breaker.metrics().buffered_calls, 0, "that was another stay");
+}
+
+#[test]
+fn every_call_is_told_once() {
+    const CALLS: usize = 20_000;
+    let server = Server::start();
+    let config = config().failure_rate_threshold(100.0).sync_interval(Duration::from_millis(50));
+    let nodes = Node::several::<2>(&server, &config);
+    scope(|scope| {
+        for node in [&nodes[0], &nodes[0], &nodes[1], &nodes[1]] {
+            scope.spawn(|| {
+                for call in 0..CALLS {
+                    let permit = node.breaker.try_acquire().unwrap();
+                    // Long runs of successes, which are counted without the lock.
+                    if call % 1_000 == 999 { permit.failure() } else { permit.success() }
+                }
+            });
+        }
+    });
+    let told = || {
+        let fields: HashMap<String, String> =
+            redis::cmd("HGETALL").arg("shop:cb:{pay}").query(&mut server.connect()).unwrap();
+        let buckets = fields.iter().filter(|(name, _)| name.starts_with("bucket"));
+        buckets.fold((0, 0), |(calls, failed), (_, bucket)| {
+            let numbers: Vec<usize> =
+                bucket.split(' ').map(|number| number.parse().unwrap()).collect();
+            (calls + numbers[1], failed + numbers[2])
+        })
+    };
+    let all = (4 * CALLS, 4 * CALLS / 1_000);
+    wait_for("all is told", || told() == all);
+    sleep(SYNC * 2);
+    assert_eq!(told(), all);
+}
+
+#[test]
+fn a_store_that_stands_still_holds_up_no_call() {
+    let server = Server::start();
+    let nodes = Node::several::<2>(&server, &config());
+    server.signal("STOP");
+    let begun = Instant::now();
+    let mut slowest = Duration::ZERO;
+    while begun.elapsed() < Duration::from_millis(1_500) {
+        let call = Instant::now();
+        nodes[0].succeed(1);
+        slowest = slowest.max(call.elapsed());
+    }
+    server.signal("CONT");
+    // Much less than the second that the store may take.
+    assert!(slowest < Duration::from_millis(200), "{slowest:?}");
+    all_become(Closed, &nodes);
 }
 
 #[test]

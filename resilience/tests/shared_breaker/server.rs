@@ -56,6 +56,14 @@ impl Server {
         }
     }
 
+    /// Sends it a signal by its name.
+    pub(crate) fn signal(&self, name: &str) {
+        let child = self.child.as_ref().expect("it runs");
+        let sent =
+            Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status();
+        assert!(sent.unwrap().success());
+    }
+
     pub(crate) fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
     }
