@@ -108,7 +108,9 @@ fn all_stay(state: State, nodes: &[Node]) {
 
 /// Opens the breakers of all by failures that are too few for each of them alone.
 fn open(nodes: &[Node]) {
-    nodes.iter().for_each(|node| node.fail(19));
+    for node in nodes {
+        node.fail(19);
+    }
     all_become(Open, nodes);
 }
 
@@ -123,7 +125,8 @@ fn two_nodes_open_together_and_a_third_with_them() {
             heard.lock().unwrap().push((to, shared));
         }
     });
-    nodes[..2].iter().for_each(|node| node.fail(15));
+    nodes[0].fail(15);
+    nodes[1].fail(15);
     let took = all_become(Open, &nodes);
     assert!(took < SYNC * 2 + PATIENCE / 10, "{took:?}");
     let refused = nodes[2].breaker.try_acquire().unwrap_err();
@@ -211,7 +214,9 @@ fn without_the_store_each_goes_on_alone_and_with_it_together_again() {
     server.kill();
     wait_for("both are alone", || nodes.iter().all(|node| !node.is_shared()));
     wait_for("each closes by probes of its own", || {
-        nodes.iter().for_each(|node| drop(node.breaker.try_acquire().map(Permit::success)));
+        for node in &nodes {
+            drop(node.breaker.try_acquire().map(Permit::success));
+        }
         nodes.iter().all(|node| node.state() == Closed)
     });
     nodes[0].fail(20);
@@ -320,7 +325,7 @@ fn a_node_that_dies_leaves_its_probes_to_others_after_their_lease() {
     let (dying, probe, other) = one_has_the_probe(&server, lease);
     drop((probe, dying));
     let took = gets_the_probe(&other);
-    assert!(took > lease - SYNC * 2, "{took:?}");
+    assert!(took + SYNC * 2 > lease, "{took:?}");
 }
 
 #[test]
@@ -329,7 +334,7 @@ fn a_probe_that_hangs_is_left_to_others_after_its_lease() {
     let lease = Duration::from_millis(500);
     let (one, hangs, other) = one_has_the_probe(&server, lease);
     let took = gets_the_probe(&other);
-    assert!(took > lease - SYNC * 2, "{took:?}");
+    assert!(took + SYNC * 2 > lease, "{took:?}");
     wait_for("all close", || one.state() == Closed);
     hangs.failure();
     assert_eq!(one.breaker.metrics().buffered_calls, 0, "that was another stay");
