@@ -24,7 +24,7 @@ async fn everything_the_page_shows_is_there() {
                 "bufferedCalls": 0, "maxBufferedCalls": 4, "minimumNumberOfCalls": 4,
                 "failedCalls": 0, "slowCalls": 0, "slowFailedCalls": 0, "notPermittedCalls": 0,
                 "windowType": "COUNT_BASED", "permittedCallsInHalfOpen": 10,
-                "since": null, "openUntil": null,
+                "since": null, "openUntil": null, "shared": false,
                 "totals": {
                     "successful": 0, "failed": 0, "ignored": 0, "notPermitted": 0, "cancelled": 0,
                     "transitions": 0,

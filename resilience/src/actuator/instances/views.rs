@@ -54,6 +54,7 @@ views! {
         permitted_calls_in_half_open: u32,
         since: String,
         open_until: Option<String>,
+        shared: bool,
         totals: Totals,
     }
     RetryView {
@@ -184,6 +185,7 @@ impl CircuitBreakerView {
             permitted_calls_in_half_open: config.permitted_number_of_calls_in_half_open_state(),
             since: rfc3339_of_nanos(since),
             open_until: open_until.map(rfc3339_of_nanos),
+            shared: metrics.shared,
             totals: Totals {
                 successful: totals.successful,
                 failed: totals.failed,

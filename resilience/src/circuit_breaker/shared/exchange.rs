@@ -66,3 +66,61 @@ fn spread(pause: Duration) -> Duration {
     const LEAST: f64 = 0.8;
     pause.mul_f64(LEAST + (1.0 - LEAST) * fastrand::f64())
 }
+
+#[cfg(all(test, feature = "redis"))]
+mod tests {
+    use std::{thread::sleep, time::Instant};
+
+    use crate::{
+        CircuitBreaker, CircuitBreakerConfig,
+        circuit_breaker::Scope,
+        store::{Store, StoreConfig},
+    };
+
+    use super::*;
+
+    const SYNC: Duration = Duration::from_millis(50);
+
+    fn asked(store: &Store) -> u64 {
+        let metrics = store.metrics();
+        metrics.decided + metrics.all_failed()
+    }
+
+    #[test]
+    fn settings_lead_a_breaker_to_the_store_and_away_from_it() {
+        let config = |scope| {
+            let config = CircuitBreakerConfig::builder().sync_interval(SYNC);
+            config.scope(scope).build().unwrap()
+        };
+        // Nobody is there, which is told as well.
+        let store = StoreConfig::builder(["redis://127.0.0.1:1"], "shop").build().unwrap();
+        let store = Store::open(store).unwrap();
+        let breaker = CircuitBreaker::with_store("pay", config(Scope::Local), &store);
+        sleep(SYNC * 2);
+        assert_eq!(asked(&store), 0);
+        for _ in 0..2 {
+            let before = asked(&store);
+            drop(breaker.reconfigure(config(Scope::Global)));
+            let begun = Instant::now();
+            while asked(&store) < before + 3 {
+                assert!(begun.elapsed() < Duration::from_secs(10));
+                sleep(SYNC / 10);
+            }
+            drop(breaker.reconfigure(config(Scope::Local)));
+            // One may be on its way.
+            sleep(SYNC * 4);
+            let before = asked(&store);
+            sleep(SYNC * 4);
+            assert_eq!(asked(&store), before);
+        }
+    }
+
+    #[test]
+    fn a_pause_is_up_to_a_fifth_shorter() {
+        let pauses = [(); 1_000].map(|()| spread(SYNC));
+        assert!(pauses.iter().all(|pause| (SYNC * 4 / 5..=SYNC).contains(pause)));
+        let half = SYNC * 9 / 10;
+        let shorter = pauses.iter().filter(|pause| **pause < half).count();
+        assert!((400..600).contains(&shorter), "{shorter} of a thousand");
+    }
+}
