@@ -812,6 +812,11 @@ impl CircuitBreaker {
         self.replace_config(|_| config)
     }
 
+    /// Looks again at what stands behind the instance: a store has come.
+    pub(crate) fn look_behind(&self) -> Aftermath {
+        self.replace_config(CircuitBreakerConfig::clone)
+    }
+
     fn replace_config(
         &self,
         edit: impl FnOnce(&CircuitBreakerConfig) -> CircuitBreakerConfig,

@@ -123,7 +123,7 @@ macro_rules! managed {
 }
 
 managed! {
-    CircuitBreaker: CircuitBreakerConfig => keyed::clear,
+    CircuitBreaker: CircuitBreakerConfig [backed] => keyed::clear,
     Retry: RetryConfig on RetryConfig::find_budget => keyed::clear,
     RateLimiter: RateLimiterConfig { limit_for_period: Integer, timeout_duration: Duration } [backed] => keyed::clear,
     TimeLimiter: TimeLimiterConfig => keyed::clear,

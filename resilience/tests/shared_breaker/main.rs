@@ -3,5 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a failure here fails the test")]
 
 mod nodes;
+mod registry;
 mod script;
 mod server;

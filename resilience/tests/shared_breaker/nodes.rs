@@ -84,7 +84,7 @@ impl Node {
     }
 }
 
-fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) -> Duration {
+pub(crate) fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) -> Duration {
     let begun = Instant::now();
     while !is_so() {
         assert!(begun.elapsed() < PATIENCE, "{what}: not so after {PATIENCE:?}");
