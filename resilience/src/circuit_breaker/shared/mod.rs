@@ -133,6 +133,9 @@ impl Sharing {
         effects: &mut Effects,
     ) {
         let told = answer.as_ref().ok().and_then(Told::read);
+        if answer.is_ok() && told.is_none() {
+            self.store.note_garbage();
+        }
         self.in_touch = told.is_some();
         let Some(told) = told else { return engine.go_alone(effects) };
         if told.generation != self.generation {
