@@ -67,6 +67,14 @@ impl Engine {
         }
     }
 
+    /// The same for permissions that could not be [taken](Self::take) just now.
+    pub(super) fn reserve(&mut self, permits: u32, timeout: u64) -> Decision {
+        match self {
+            Engine::Interval(engine) => engine.reserve(permits, timeout),
+            Engine::Greedy(engine) => engine.reserve(permits, timeout),
+        }
+    }
+
     /// Gives a reservation back, unless its turn has come already.
     pub(super) fn cancel(&mut self, reservation: Reservation, now: u64) {
         match self {

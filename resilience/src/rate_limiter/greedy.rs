@@ -79,9 +79,11 @@ impl GreedyEngine {
     }
 
     pub(super) fn acquire(&mut self, permits: u32, timeout: u64, now: u64) -> Decision {
-        if self.take(permits, now) {
-            return Decision::Now;
-        }
+        if self.take(permits, now) { Decision::Now } else { self.reserve(permits, timeout) }
+    }
+
+    /// Reserves permissions that could not be taken just now.
+    pub(super) fn reserve(&mut self, permits: u32, timeout: u64) -> Decision {
         if permits > self.limit {
             return Decision::Refused { wait: None };
         }

@@ -26,7 +26,7 @@ use crate::{
     name::Name,
     scope::Scope,
     sync::{
-        Apart, ShortMutex,
+        Apart, ShortMutex, ShortMutexGuard,
         atomic::{AtomicU8, Ordering},
     },
     trace::{InSpan, RefusalLog, blocking_call},
@@ -75,6 +75,9 @@ struct Shared {
     moved: Arc<Notify>,
     state: Apart<ShortMutex<State>>,
 }
+
+/// What the lock guards, while it is held.
+type Locked<'s> = ShortMutexGuard<'s, State>;
 
 /// What the lock guards.
 struct State {
@@ -595,7 +598,22 @@ impl RateLimiter {
         if self.mode() != Mode::Local {
             return Ok(self.begin_otherwise(permits, longest, now));
         }
-        Ok(match self.request(permits, longest, Claim::Tied, now)? {
+        match self.take_now(permits, now) {
+            None => Ok(None),
+            Some(state) => self.begin_later(state, permits, longest, now),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn begin_later(
+        &self,
+        state: Locked<'_>,
+        permits: u32,
+        longest: u64,
+        now: u64,
+    ) -> Result<Option<Ticket>, RequestNotPermitted> {
+        Ok(match self.reserve_or_refuse(state, permits, longest, Claim::Tied, now)? {
             Taken::Later { ticket, .. } => ticket.map(Ticket::Turn),
             Taken::Now => None,
         })
@@ -780,22 +798,44 @@ impl RateLimiter {
         claim: Claim,
         now: u64,
     ) -> Result<Taken, RequestNotPermitted> {
+        match self.take_now(permits, now) {
+            None => Ok(Taken::Now),
+            Some(state) => self.reserve_or_refuse(state, permits, longest, claim, now),
+        }
+    }
+
+    /// Takes permissions that are there: nothing is to be done any more. Else the lock, to go on under.
+    #[inline]
+    fn take_now(&self, permits: u32, now: u64) -> Option<Locked<'_>> {
         let events = &self.shared.events;
         let mut state = self.shared.state.lock();
+        // If it was disabled since the caller looked, nobody would call it out of the line.
         if !self.is_enabled() {
-            // Disabled since the caller looked: nobody would call it out of the line.
-            return Ok(Taken::Now);
+            return None;
         }
-        if state.engine.take(permits, now) {
-            state.permitted += 1;
-            let kind = RateLimiterEventKind::SuccessfulAcquire { permits };
-            let noted = events.note(&self.shared.name, || now, kind);
-            drop(state);
-            events.deliver_if(noted);
-            return Ok(Taken::Now);
+        if !state.engine.take(permits, now) {
+            return Some(state);
         }
+        state.permitted += 1;
+        let kind = RateLimiterEventKind::SuccessfulAcquire { permits };
+        let noted = events.note(&self.shared.name, || now, kind);
+        drop(state);
+        events.deliver_if(noted);
+        None
+    }
+
+    #[inline]
+    fn reserve_or_refuse(
+        &self,
+        mut state: Locked<'_>,
+        permits: u32,
+        longest: u64,
+        claim: Claim,
+        now: u64,
+    ) -> Result<Taken, RequestNotPermitted> {
+        let events = &self.shared.events;
         let timeout = state.timeout.min(longest);
-        let decision = state.engine.acquire(permits, timeout, now);
+        let decision = state.engine.reserve(permits, timeout);
         let ticket = match decision {
             Decision::Later(reservation) if claim == Claim::Tied => {
                 Some(state.line.join(reservation))

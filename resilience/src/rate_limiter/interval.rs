@@ -66,9 +66,11 @@ impl IntervalEngine {
     }
 
     pub(super) fn acquire(&mut self, permits: u32, timeout: u64, now: u64) -> Decision {
-        if self.take(permits, now) {
-            return Decision::Now;
-        }
+        if self.take(permits, now) { Decision::Now } else { self.reserve(permits, timeout) }
+    }
+
+    /// Reserves permissions that could not be taken just now.
+    pub(super) fn reserve(&mut self, permits: u32, timeout: u64) -> Decision {
         let offer = self.offer(permits, self.latest, self.cycle, self.permissions);
         if offer.wait > u128::from(timeout) {
             return Decision::Refused { wait: u64::try_from(offer.wait).ok() };
