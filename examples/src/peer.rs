@@ -91,6 +91,8 @@ pub enum TransportError {
 
 impl From<reqwest::Error> for TransportError {
     fn from(error: reqwest::Error) -> Self {
+        // Errors are logged, and a path may name somebody.
+        let error = error.without_url();
         // A connect that timed out may still be under way; only a refusal is certain.
         if error.is_connect() && !error.is_timeout() {
             Self::Connect(error)
@@ -254,6 +256,15 @@ mod tests {
         for text in ["http://host:8081/api", "http://host:8081/api/"] {
             assert_eq!(text.parse::<BaseUrl>().unwrap().to_string(), "http://host:8081/api");
         }
+    }
+
+    #[tokio::test]
+    async fn the_error_of_a_failed_call_does_not_tell_its_path() {
+        let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let peer = Peer::new(&nobody.into()).unwrap();
+        let error = peer.get("/internal/user/4711").await.unwrap_err();
+        assert!(matches!(error, TransportError::Connect(_)), "{error}");
+        assert!(!format!("{error} {error:?}").contains("4711"), "{error:?}");
     }
 
     #[test]
