@@ -3,7 +3,7 @@
 use std::{fmt, net::SocketAddr, str::FromStr, sync::Arc, time::Duration};
 
 use axum::body::Bytes;
-use reqwest::{Client, Method, StatusCode, Url};
+use reqwest::{Client, Method, StatusCode, Url, header};
 use resilience::{ErrorKind, retry};
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -63,6 +63,7 @@ pub struct Peer {
 #[derive(Debug, Clone)]
 pub struct Answer {
     status: StatusCode,
+    retry_after: Option<Duration>,
     body: Bytes,
 }
 
@@ -104,13 +105,16 @@ impl From<reqwest::Error> for TransportError {
     }
 }
 
+/// The name of a header and its value.
+pub type Header<'a> = (&'static str, &'a str);
+
 /// What a call sends; kept as bytes so that a second attempt sends exactly the same.
 #[derive(Debug)]
 struct Message<'a> {
     method: Method,
     path: &'a str,
-    /// Besides that of the body: name and value.
-    header: Option<(&'static str, &'a str)>,
+    /// Besides that of the body: names and values.
+    headers: &'a [Header<'a>],
     body: Bytes,
 }
 
@@ -138,12 +142,11 @@ impl Peer {
     pub async fn post<B: Serialize + Sync>(
         &self,
         path: &str,
-        idempotency_key: Option<&str>,
+        headers: &[Header<'_>],
         body: &B,
     ) -> Result<Answer, TransportError> {
         let body = serde_json::to_vec(body).map_err(TransportError::Unwritable)?.into();
-        let header = idempotency_key.map(|key| ("idempotency-key", key));
-        self.send(&Message { method: Method::POST, path, header, body }).await
+        self.send(&Message { method: Method::POST, path, headers, body }).await
     }
 
     /// Posts JSON that is written already, with its signature, and reads the whole answer.
@@ -161,8 +164,8 @@ impl Peer {
         signature: &str,
         body: Bytes,
     ) -> Result<Answer, TransportError> {
-        let header = Some((SIGNATURE, signature));
-        self.send(&Message { method: Method::POST, path, header, body }).await
+        let headers = &[(SIGNATURE, signature)];
+        self.send(&Message { method: Method::POST, path, headers, body }).await
     }
 
     /// Asks for what is at `path` and reads the whole answer.
@@ -175,8 +178,8 @@ impl Peer {
     ///
     /// Dropping the future closes the connection.
     pub async fn get(&self, path: &str) -> Result<Answer, TransportError> {
-        let (header, body) = (None, Bytes::new());
-        self.send(&Message { method: Method::GET, path, header, body }).await
+        let (headers, body) = (&[], Bytes::new());
+        self.send(&Message { method: Method::GET, path, headers, body }).await
     }
 
     // The fixed order puts a retry around the breaker. Here it belongs below the caller's breaker:
@@ -190,18 +193,30 @@ impl Peer {
             .request(message.method.clone(), url)
             .header("content-type", "application/json")
             .body(message.body.clone());
-        if let Some((name, value)) = message.header {
-            request = request.header(name, value);
+        for (name, value) in message.headers {
+            request = request.header(*name, *value);
         }
         let response = request.send().await?;
-        Ok(Answer { status: response.status(), body: response.bytes().await? })
+        let (status, retry_after) = (response.status(), retry_after(response.headers()));
+        Ok(Answer { status, retry_after, body: response.bytes().await? })
     }
+}
+
+/// Reads `Retry-After` in seconds; as a date nobody here sends it.
+fn retry_after(headers: &header::HeaderMap) -> Option<Duration> {
+    let seconds = headers.get(header::RETRY_AFTER)?.to_str().ok()?.parse().ok()?;
+    Some(Duration::from_secs(seconds))
 }
 
 impl Answer {
     /// The status of the answer.
     pub fn status(&self) -> StatusCode {
         self.status
+    }
+
+    /// When the peer wants to be asked again, if it said so.
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.retry_after
     }
 
     /// Reads the body as JSON.
