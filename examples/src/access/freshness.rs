@@ -14,7 +14,7 @@ use super::{AccountClient, AccountError, Lifetimes, Untold};
 /// This is the question that fails open. What rests on a failure is the permission that the account
 /// service gave before, which ends by itself.
 #[derive(Debug, Clone)]
-pub struct Freshness {
+pub(super) struct Freshness {
     account: AccountClient,
     /// The answer while it is good, and the one call for all who wait for the next.
     asked: Cache<(), ()>,
@@ -40,7 +40,7 @@ pub(super) struct Known {
 
 impl Freshness {
     /// Asks this account service.
-    pub fn new(account: AccountClient, lifetimes: &Lifetimes) -> Self {
+    pub(super) fn new(account: AccountClient, lifetimes: &Lifetimes) -> Self {
         let asked = Cache::builder().max_capacity(1).time_to_live(lifetimes.version).build();
         Self { account, asked, last: Arc::default() }
     }

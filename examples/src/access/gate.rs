@@ -5,7 +5,8 @@ use moka::future::Cache;
 use resilience::time_limiter;
 
 use super::{
-    AccountClient, AccountError, Freshness, Lifetimes, Untold, UserId, layer::tell_freshness,
+    AccountClient, AccountError, Lifetimes, Untold, UserId, freshness::Freshness,
+    layer::tell_freshness,
 };
 use crate::web::ApiError;
 

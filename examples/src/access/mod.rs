@@ -17,7 +17,6 @@ mod user;
 
 pub use account_client::{AccountClient, AccountError};
 pub use errors::{ACCESS_UNKNOWN, FORBIDDEN, Untold};
-pub use freshness::Freshness;
 pub use gate::AccessGate;
 pub use layer::{FRESHNESS, user_in_body, user_in_header};
 pub use lifetimes::Lifetimes;
