@@ -4,7 +4,10 @@
 
 mod support;
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use axum::{Router, http::StatusCode};
 use examples::{
@@ -228,50 +231,56 @@ async fn a_failure_is_not_remembered() {
     assert_eq!(world.reserve(Some("1"), "o").await.status, 204);
 }
 
-#[tokio::test]
-async fn a_hundred_who_miss_the_same_answer_at_once_ask_once() {
-    let world = World::start(&[]).await;
-    // Slower than all of them take to come, and quicker than anybody loses patience.
-    world.account_faults(FaultPlan { delay_ms: 250, ..HEALTHY }).await;
-    let world = std::sync::Arc::new(world);
-    let orders: Vec<_> = (0..100)
+/// A hundred requests at once on behalf of a user who is not known yet, while the account service takes
+/// longer to answer than all of them to come.
+async fn stampede(faults: FaultPlan) -> (Arc<World>, Vec<Answer>) {
+    let patience = [
+        ("timelimiter.instances.accountAccessTl.timeout_duration", "10s"),
+        ("timelimiter.instances.accountWaitTl.timeout_duration", "20s"),
+    ];
+    let world = Arc::new(World::remembering(&patience, LONG_LIVES).await);
+    // The version is known by then.
+    assert_eq!(world.reserve(Some("2"), "first").await.status, 204);
+    assert_eq!(questions(&world).await, (1, 1));
+    world.account_faults(FaultPlan { delay_ms: 1_500, ..faults }).await;
+    let requests: Vec<_> = (0..100)
         .map(|number| {
-            let world = std::sync::Arc::clone(&world);
+            let world = Arc::clone(&world);
             tokio::spawn(async move { world.reserve(Some("1"), &format!("o{number}")).await })
         })
         .collect();
-    for order in orders {
-        assert_eq!(order.await.unwrap().status, 204);
+    let mut answers = Vec::new();
+    for request in requests {
+        answers.push(request.await.unwrap());
     }
-    assert_eq!(questions(&world).await, (1, 1));
+    (world, answers)
+}
+
+#[tokio::test]
+async fn a_hundred_who_miss_the_same_answer_at_once_ask_once() {
+    let (world, answers) = stampede(HEALTHY).await;
+    assert!(answers.iter().all(|answer| answer.status == 204), "{answers:?}");
+    assert_eq!(questions(&world).await, (2, 1));
+    assert_eq!(written(&world).await, 101);
 }
 
 #[tokio::test]
 async fn a_hundred_who_wait_for_a_call_that_fails_are_told_so_by_that_one_call() {
-    let world = std::sync::Arc::new(World::start(&[]).await);
-    world.account_faults(FaultPlan { delay_ms: 250, drop_rate: 1.0, ..HEALTHY }).await;
-    let orders: Vec<_> = (0..100)
-        .map(|number| {
-            let world = std::sync::Arc::clone(&world);
-            tokio::spawn(async move { world.reserve(Some("1"), &format!("o{number}")).await })
-        })
-        .collect();
-    for order in orders {
-        assert_undecided(&order.await.unwrap());
-    }
-    assert_eq!(questions(&world).await, (1, 1));
-    assert_eq!(written(&world).await, 0);
+    let (world, answers) = stampede(DROPS).await;
+    answers.iter().for_each(assert_undecided);
+    assert_eq!(questions(&world).await, (2, 1));
+    assert_eq!(written(&world).await, 1);
 }
 
 #[tokio::test]
 async fn when_the_one_who_asks_hangs_up_another_who_waits_asks() {
-    let world = std::sync::Arc::new(World::start(&[]).await);
+    let world = Arc::new(World::start(&[]).await);
     // The version is known by then, so that the next question is the one for the role.
     assert_eq!(world.reserve(Some("2"), "first").await.status, 204);
     let (asked, _) = questions(&world).await;
     world.account_faults(FaultPlan { delay_ms: 300, ..HEALTHY }).await;
     let reserve = |order: &'static str| {
-        let world = std::sync::Arc::clone(&world);
+        let world = Arc::clone(&world);
         tokio::spawn(async move { world.reserve(Some("1"), order).await })
     };
     let asks = reserve("a");
