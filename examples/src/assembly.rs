@@ -6,6 +6,8 @@ use clap::Args;
 use resilience::{ConfigError, Resilience};
 
 use crate::{
+    access::{AccessGate, AccountClient, Lifetimes},
+    account::{self, Directory},
     database::OpenError,
     inventory::{self, StockStore},
     management::ManagementError,
@@ -92,6 +94,30 @@ impl ProviderUrls {
     }
 }
 
+/// Where the account service is, and how long its answers are good for.
+#[derive(Debug, Clone, Args)]
+pub struct Accounts {
+    // Not required as it has a default.
+    /// Base URL of the account service
+    #[arg(long, value_name = "URL", required = false, default_value = "http://127.0.0.1:8084")]
+    pub account_url: BaseUrl,
+    /// How long its answers are good for.
+    #[arg(skip)]
+    pub lifetimes: Lifetimes,
+}
+
+impl Accounts {
+    fn gate(&self) -> Result<AccessGate, reqwest::Error> {
+        let account = AccountClient::new(Peer::new(&self.account_url)?);
+        Ok(AccessGate::new(account, self.lifetimes))
+    }
+}
+
+/// Puts together the account service, in which everybody may use the system.
+pub fn account(registry: &Resilience) -> App {
+    web::finish(account::routes(Directory::default()), registry).into()
+}
+
 /// Puts together the order service.
 ///
 /// # Errors
@@ -102,6 +128,7 @@ pub async fn order(
     database: &Path,
     inventory: &BaseUrl,
     payment: &BaseUrl,
+    accounts: &Accounts,
     settling: &Settling,
 ) -> Result<App, StartError> {
     let store = OrderStore::open(database).await?;
@@ -109,7 +136,8 @@ pub async fn order(
     let payment = PaymentClient::new(Peer::new(payment)?);
     let service = OrderService::new(store, inventory, payment);
     let sweeper = Settler::new(service.clone()).start(registry, settling.every);
-    let routes = web::finish(order::routes(service, settling.secret.clone()), registry);
+    let routes = order::routes(service, settling.secret.clone(), accounts.gate()?);
+    let routes = web::finish(routes, registry);
     Ok(App { routes, sweeper: Some(sweeper) })
 }
 
@@ -117,10 +145,14 @@ pub async fn order(
 ///
 /// # Errors
 ///
-/// If its database cannot be set up.
-pub async fn inventory(registry: &Resilience, database: &Path) -> Result<App, StartError> {
+/// If its database or its client cannot be set up.
+pub async fn inventory(
+    registry: &Resilience,
+    database: &Path,
+    accounts: &Accounts,
+) -> Result<App, StartError> {
     let store = StockStore::open(database).await?;
-    Ok(web::finish(inventory::routes(store), registry).into())
+    Ok(web::finish(inventory::routes(store, accounts.gate()?), registry).into())
 }
 
 /// Puts together the payment service.
@@ -132,13 +164,15 @@ pub async fn payment(
     registry: &Resilience,
     database: &Path,
     providers: &ProviderUrls,
+    accounts: &Accounts,
     settling: &Settling,
 ) -> Result<App, StartError> {
     let store = PaymentStore::open(database).await?;
     let service = PaymentService::new(store, providers.clients()?, registry.clone());
     let reconciler = Reconciler::new(service.clone(), settling.abandoned_after);
     let sweeper = reconciler.start(registry, settling.every);
-    let routes = web::finish(payment::routes(service, settling.secret.clone()), registry);
+    let routes = payment::routes(service, settling.secret.clone(), accounts.gate()?);
+    let routes = web::finish(routes, registry);
     Ok(App { routes, sweeper: Some(sweeper) })
 }
 

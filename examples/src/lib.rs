@@ -5,6 +5,8 @@
 //! (how it is asked) and `errors` (what can go wrong, and how the client sees it). The protections
 //! are declared in `resilience.yaml`; the attributes name them.
 
+pub mod access;
+pub mod account;
 pub mod assembly;
 pub mod database;
 pub mod demo;

@@ -3,7 +3,7 @@
 use std::{fmt, net::SocketAddr, str::FromStr, sync::Arc, time::Duration};
 
 use axum::body::Bytes;
-use reqwest::{Client, Method, StatusCode, Url};
+use reqwest::{Client, Method, StatusCode, Url, header};
 use resilience::{ErrorKind, retry};
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -63,6 +63,7 @@ pub struct Peer {
 #[derive(Debug, Clone)]
 pub struct Answer {
     status: StatusCode,
+    retry_after: Option<Duration>,
     body: Bytes,
 }
 
@@ -91,6 +92,8 @@ pub enum TransportError {
 
 impl From<reqwest::Error> for TransportError {
     fn from(error: reqwest::Error) -> Self {
+        // Errors are logged, and a path may name somebody.
+        let error = error.without_url();
         // A connect that timed out may still be under way; only a refusal is certain.
         if error.is_connect() && !error.is_timeout() {
             Self::Connect(error)
@@ -102,13 +105,16 @@ impl From<reqwest::Error> for TransportError {
     }
 }
 
+/// The name of a header and its value.
+pub type Header<'a> = (&'static str, &'a str);
+
 /// What a call sends; kept as bytes so that a second attempt sends exactly the same.
 #[derive(Debug)]
 struct Message<'a> {
     method: Method,
     path: &'a str,
-    /// Besides that of the body: name and value.
-    header: Option<(&'static str, &'a str)>,
+    /// Besides that of the body: names and values.
+    headers: &'a [Header<'a>],
     body: Bytes,
 }
 
@@ -136,12 +142,11 @@ impl Peer {
     pub async fn post<B: Serialize + Sync>(
         &self,
         path: &str,
-        idempotency_key: Option<&str>,
+        headers: &[Header<'_>],
         body: &B,
     ) -> Result<Answer, TransportError> {
         let body = serde_json::to_vec(body).map_err(TransportError::Unwritable)?.into();
-        let header = idempotency_key.map(|key| ("idempotency-key", key));
-        self.send(&Message { method: Method::POST, path, header, body }).await
+        self.send(&Message { method: Method::POST, path, headers, body }).await
     }
 
     /// Posts JSON that is written already, with its signature, and reads the whole answer.
@@ -159,8 +164,8 @@ impl Peer {
         signature: &str,
         body: Bytes,
     ) -> Result<Answer, TransportError> {
-        let header = Some((SIGNATURE, signature));
-        self.send(&Message { method: Method::POST, path, header, body }).await
+        let headers = &[(SIGNATURE, signature)];
+        self.send(&Message { method: Method::POST, path, headers, body }).await
     }
 
     /// Asks for what is at `path` and reads the whole answer.
@@ -173,8 +178,8 @@ impl Peer {
     ///
     /// Dropping the future closes the connection.
     pub async fn get(&self, path: &str) -> Result<Answer, TransportError> {
-        let (header, body) = (None, Bytes::new());
-        self.send(&Message { method: Method::GET, path, header, body }).await
+        let (headers, body) = (&[], Bytes::new());
+        self.send(&Message { method: Method::GET, path, headers, body }).await
     }
 
     // The fixed order puts a retry around the breaker. Here it belongs below the caller's breaker:
@@ -188,18 +193,30 @@ impl Peer {
             .request(message.method.clone(), url)
             .header("content-type", "application/json")
             .body(message.body.clone());
-        if let Some((name, value)) = message.header {
-            request = request.header(name, value);
+        for (name, value) in message.headers {
+            request = request.header(*name, *value);
         }
         let response = request.send().await?;
-        Ok(Answer { status: response.status(), body: response.bytes().await? })
+        let (status, retry_after) = (response.status(), retry_after(response.headers()));
+        Ok(Answer { status, retry_after, body: response.bytes().await? })
     }
+}
+
+/// Reads `Retry-After` in seconds; as a date nobody here sends it.
+fn retry_after(headers: &header::HeaderMap) -> Option<Duration> {
+    let seconds = headers.get(header::RETRY_AFTER)?.to_str().ok()?.parse().ok()?;
+    Some(Duration::from_secs(seconds))
 }
 
 impl Answer {
     /// The status of the answer.
     pub fn status(&self) -> StatusCode {
         self.status
+    }
+
+    /// When the peer wants to be asked again, if it said so.
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.retry_after
     }
 
     /// Reads the body as JSON.
@@ -254,6 +271,15 @@ mod tests {
         for text in ["http://host:8081/api", "http://host:8081/api/"] {
             assert_eq!(text.parse::<BaseUrl>().unwrap().to_string(), "http://host:8081/api");
         }
+    }
+
+    #[tokio::test]
+    async fn the_error_of_a_failed_call_does_not_tell_its_path() {
+        let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let peer = Peer::new(&nobody.into()).unwrap();
+        let error = peer.get("/internal/user/4711").await.unwrap_err();
+        assert!(matches!(error, TransportError::Connect(_)), "{error}");
+        assert!(!format!("{error} {error:?}").contains("4711"), "{error:?}");
     }
 
     #[test]

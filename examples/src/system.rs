@@ -6,7 +6,8 @@ use resilience::Resilience;
 use tempfile::TempDir;
 
 use crate::{
-    assembly::{self, ProviderUrls, Settling, StartError},
+    access::Lifetimes,
+    assembly::{self, Accounts, ProviderUrls, Settling, StartError},
     pg::WebhookPlan,
     web::{Port, Server},
 };
@@ -22,20 +23,28 @@ pub struct System {
     pub payment: Server,
     /// The simulated payment provider.
     pub provider: Server,
+    /// The simulated account service.
+    pub account: Server,
     databases: TempDir,
 }
 
 impl System {
     /// Starts every service under the protections of `registry`. The provider reports nothing by
-    /// itself until it is told to.
+    /// itself until it is told to, and what the account service says is good for these lifetimes.
     ///
     /// # Errors
     ///
     /// If a service does not start; those that did are stopped again.
-    pub async fn start(registry: &Resilience, settling: &Settling) -> Result<Self, StartError> {
+    pub async fn start(
+        registry: &Resilience,
+        settling: &Settling,
+        lifetimes: Lifetimes,
+    ) -> Result<Self, StartError> {
         let databases = tempfile::Builder::new().prefix("resilience-example-").tempdir()?;
         let file = |name: &str| databases.path().join(name);
 
+        let account = Server::start(0, assembly::account(registry)).await?;
+        let accounts = Accounts { account_url: account.base_url(), lifetimes };
         // The provider reports to the order service, which is made last.
         let at_order = Port::bind(0).await?;
         let (secret, plan) = (settling.secret.clone(), WebhookPlan::default());
@@ -46,16 +55,18 @@ impl System {
             second_provider_url: None,
             third_provider_url: None,
         };
-        let app = assembly::payment(registry, &file("payment.db"), &providers, settling).await?;
+        let database = file("payment.db");
+        let app = assembly::payment(registry, &database, &providers, &accounts, settling).await?;
         let payment = Server::start(0, app).await?;
-        let app = assembly::inventory(registry, &file("inventory.db")).await?;
+        let app = assembly::inventory(registry, &file("inventory.db"), &accounts).await?;
         let inventory = Server::start(0, app).await?;
         let (at_inventory, at_payment) = (inventory.base_url(), payment.base_url());
         let database = file("order.db");
         let app =
-            assembly::order(registry, &database, &at_inventory, &at_payment, settling).await?;
+            assembly::order(registry, &database, &at_inventory, &at_payment, &accounts, settling)
+                .await?;
         let order = at_order.serve(app);
-        Ok(Self { order, inventory, payment, provider, databases })
+        Ok(Self { order, inventory, payment, provider, account, databases })
     }
 
     /// The database file of a service: `order`, `inventory` or `payment`.
@@ -69,7 +80,7 @@ impl System {
     ///
     /// If a service had ended with an error or a panic.
     pub async fn stop(self) -> Result<(), StartError> {
-        for server in [self.order, self.inventory, self.payment, self.provider] {
+        for server in [self.order, self.inventory, self.payment, self.provider, self.account] {
             server.stop().await?;
         }
         Ok(())

@@ -113,9 +113,16 @@ async fn an_order_that_the_inventory_never_saw_leaves_nothing_behind() {
     let directory = tempfile::tempdir().unwrap();
     let (nobody, database) = (support::refusing_url(), directory.path().join("order.db"));
     let payment = world.system.payment.base_url();
-    let app = assembly::order(&world.registry, &database, &nobody, &payment, &Settling::default())
-        .await
-        .unwrap();
+    let app = assembly::order(
+        &world.registry,
+        &database,
+        &nobody,
+        &payment,
+        &world.accounts(),
+        &Settling::default(),
+    )
+    .await
+    .unwrap();
     let order = Server::start(0, app).await.unwrap();
 
     let refused = world.post(format!("{}/orders", order.url()), &book(1)).await;
@@ -208,10 +215,16 @@ async fn a_payment_service_that_is_down_leaves_orders_pending() {
     let nobody = support::refusing_url();
     let (database, inventory) =
         (directory.path().join("order.db"), world.system.inventory.base_url());
-    let app =
-        assembly::order(&world.registry, &database, &inventory, &nobody, &Settling::default())
-            .await
-            .unwrap();
+    let app = assembly::order(
+        &world.registry,
+        &database,
+        &inventory,
+        &nobody,
+        &world.accounts(),
+        &Settling::default(),
+    )
+    .await
+    .unwrap();
     let order = Server::start(0, app).await.unwrap();
 
     let placed = world.post(format!("{}/orders", order.url()), &book(1)).await;
@@ -220,7 +233,9 @@ async fn a_payment_service_that_is_down_leaves_orders_pending() {
     assert_eq!(failed, 1, "the fallback hides nothing from the breaker");
     let retry = world.registry.retry("reconnect").metrics();
     assert_eq!(retry.failed_with_retry, 1, "a refused connection is tried once more: {retry:?}");
-    assert_eq!(retry.total_calls, 3, "one call to the inventory, two to the payment: {retry:?}");
+    // Order and inventory ask for the version and for the role.
+    let calls = "four to the account service, one to the inventory, two to the payment";
+    assert_eq!(retry.total_calls, 7, "{calls}: {retry:?}");
 }
 
 /// Asserts that the error names an order which is there, not paid as far as is known.

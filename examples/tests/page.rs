@@ -55,7 +55,7 @@ async fn every_instance_of_the_running_system_is_shown() {
     }
     watched
         .page
-        .until("document.querySelector('#summary').innerText.startsWith('19 instances')")
+        .until("document.querySelector('#summary').innerText.startsWith('24 instances')")
         .await;
     assert_eq!(watched.page.complaints(), [""; 0]);
 }

@@ -172,8 +172,7 @@ async fn a_key_that_comes_with_another_body_is_422_and_changes_nothing() {
 #[tokio::test]
 async fn a_payment_without_a_key_or_an_amount_is_400() {
     let world = World::start(&[]).await;
-    let url = format!("{}/payments", world.system.payment.url());
-    let keyless = world.post(url, &json!({ "order_id": "o", "amount": 100 })).await;
+    let keyless = world.pay_without_key(&json!({ "order_id": "o", "amount": 100 })).await;
     assert_eq!((keyless.status, &keyless.body["error"]), (400, &json!("IDEMPOTENCY_KEY_MISSING")));
     let free = world.pay("k", &json!({ "order_id": "o", "amount": 0 })).await;
     assert_eq!((free.status, &free.body["error"]), (400, &json!("INVALID_AMOUNT")));

@@ -76,6 +76,7 @@ fn binary(service: &str) -> &'static str {
         "inventory" => env!("CARGO_BIN_EXE_inventory"),
         "payment" => env!("CARGO_BIN_EXE_payment"),
         "pg" => env!("CARGO_BIN_EXE_pg"),
+        "account" => env!("CARGO_BIN_EXE_account"),
         _ => panic!("there is no service '{service}'"),
     }
 }
@@ -99,18 +100,21 @@ fn refused_start(service: &str, arguments: &[&str]) -> (Option<i32>, String) {
 }
 
 #[tokio::test]
-async fn an_order_goes_through_four_processes_which_end_when_told_to() {
+async fn an_order_goes_through_five_processes_which_end_when_told_to() {
     let provider = Service::start("pg", &[]);
-    let payment = Service::start("payment", &["--provider-url", &provider.url]);
-    let inventory = Service::start("inventory", &[]);
+    let account = Service::start("account", &[]);
+    let gate = ["--account-url", &account.url];
+    let payment =
+        Service::start("payment", &[&["--provider-url", &provider.url], &gate[..]].concat());
+    let inventory = Service::start("inventory", &gate);
     let urls = ["--inventory-url", &inventory.url, "--payment-url", &payment.url];
-    let order = Service::start("order", &urls);
+    let order = Service::start("order", &[&urls, &gate[..]].concat());
 
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     let request = client.post(format!("{}/orders", order.url)).json(&book(1));
     let placed: Value = request.send().await.unwrap().json().await.unwrap();
     assert_eq!(placed["status"], "CONFIRMED", "{placed}");
-    for service in [order, inventory, payment, provider] {
+    for service in [order, inventory, payment, account, provider] {
         assert_eq!(service.terminate(), Some(0));
     }
 }
@@ -120,7 +124,15 @@ async fn a_payment_service_that_is_killed_while_it_asks_settles_the_payment_once
     let provider = Service::start("pg", &[]);
     let directory = tempfile::tempdir().unwrap();
     let database = directory.path().join("payment.db");
-    let arguments = ["--provider-url", &provider.url, "--database", database.to_str().unwrap()];
+    let account = Service::start("account", &[]);
+    let arguments = [
+        "--provider-url",
+        &provider.url,
+        "--account-url",
+        &account.url,
+        "--database",
+        database.to_str().unwrap(),
+    ];
     let payment = Service::start("payment", &arguments);
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     let faults = async |body: &'static str| {
@@ -136,6 +148,7 @@ async fn a_payment_service_that_is_killed_while_it_asks_settles_the_payment_once
     let request = client
         .post(format!("{}/payments", payment.url))
         .header("idempotency-key", "k")
+        .header("x-user-id", "1")
         .body(r#"{"order_id":"o","amount":100}"#);
     let request = tokio::spawn(request.send());
     until("the provider is asked", async || ledger().await[0]["verdict"] == "APPROVED").await;
@@ -220,9 +233,12 @@ fn a_mistake_in_the_configuration_stops_the_start_and_is_named() {
 
 #[test]
 fn a_url_that_nothing_can_be_sent_to_stops_the_start_and_is_named_with_what_is_allowed() {
-    for (service, flag) in
-        [("order", "--inventory-url"), ("order", "--payment-url"), ("payment", "--provider-url")]
-    {
+    for (service, flag) in [
+        ("order", "--inventory-url"),
+        ("order", "--payment-url"),
+        ("payment", "--provider-url"),
+        ("inventory", "--account-url"),
+    ] {
         for url in ["notaurl", "ftp://x", "https://x"] {
             let (status, message) = refused_start(service, &[flag, url]);
             assert_eq!(status, Some(2), "{message}");
@@ -237,7 +253,7 @@ fn a_url_that_nothing_can_be_sent_to_stops_the_start_and_is_named_with_what_is_a
 fn a_port_that_is_taken_and_a_file_that_is_no_database_are_named() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
-    for service in ["order", "inventory", "payment", "pg"] {
+    for service in ["order", "inventory", "payment", "pg", "account"] {
         let (status, message) = refused_start(service, &["--port", &port]);
         assert_eq!(status, Some(1));
         assert!(message.contains(&format!("127.0.0.1:{port}")), "{message}");
@@ -323,7 +339,9 @@ async fn a_second_signal_ends_a_process_at_once() {
 
 #[test]
 fn no_service_needs_an_argument() {
-    for (service, port) in [("order", 8080), ("inventory", 8081), ("payment", 8082), ("pg", 8083)] {
+    for (service, port) in
+        [("order", 8080), ("inventory", 8081), ("payment", 8082), ("pg", 8083), ("account", 8084)]
+    {
         let output = Command::new(binary(service)).arg("--help").output().unwrap();
         let help = String::from_utf8_lossy(&output.stdout);
         assert!(help.contains(&format!("Usage: {service} [OPTIONS]\n")), "{help}");
@@ -342,6 +360,7 @@ fn the_demos_help_tells_the_scenes_and_how_long_they_take() {
         "  3  it recovers",
         "  4  the inventory hangs",
         "  5  a rush of orders",
+        "  6  the account service is down",
         "about 20 s",
         "With --serve, orders go on afterwards",
         "ACTUATOR_TOKEN",
@@ -398,5 +417,5 @@ fn a_scene_that_does_not_exist_is_refused_with_those_that_do() {
     let output = Command::new(env!("CARGO_BIN_EXE_demo")).args(["--scene", "99"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let message = String::from_utf8_lossy(&output.stderr);
-    assert!(message.contains("the scenes are 1, 2, 3, 4, 5"), "{message}");
+    assert!(message.contains("the scenes are 1, 2, 3, 4, 5, 6"), "{message}");
 }

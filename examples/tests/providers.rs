@@ -71,7 +71,9 @@ async fn payment(
     let directory = tempfile::tempdir().unwrap();
     let urls = ProviderUrls { provider_url, second_provider_url, third_provider_url };
     let database = directory.path().join("payment.db");
-    let app = assembly::payment(&world.registry, &database, &urls, &OFTEN).await.unwrap();
+    let app = assembly::payment(&world.registry, &database, &urls, &world.accounts(), &OFTEN)
+        .await
+        .unwrap();
     (Server::start(0, app).await.unwrap(), directory)
 }
 

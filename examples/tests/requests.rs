@@ -37,7 +37,7 @@ async fn a_body_is_read_up_to_64_kib_and_is_413_above() {
 #[tokio::test]
 async fn what_does_not_exist_is_404_with_the_systems_own_body() {
     let world = World::start(&[]).await;
-    let System { order, inventory, payment, provider, .. } = &world.system;
+    let System { order, inventory, payment, provider, account, .. } = &world.system;
     for (server, path) in [
         (order, "/orders/unknown"),
         (order, "/products/unknown"),
@@ -46,6 +46,7 @@ async fn what_does_not_exist_is_404_with_the_systems_own_body() {
         (inventory, "/nothing"),
         (payment, "/%ff"),
         (provider, "/nothing"),
+        (account, "/nothing"),
     ] {
         let answer = world.get(format!("{}{path}", server.url())).await;
         assert_error(&answer, 404, "NOT_FOUND");
@@ -69,13 +70,15 @@ async fn a_method_that_a_path_does_not_take_is_405_with_the_systems_own_body() {
 }
 
 #[tokio::test]
-async fn a_path_that_is_not_text_is_400_with_the_systems_own_body() {
+async fn a_path_that_cannot_be_read_is_400_with_the_systems_own_body() {
     let world = World::start(&[]).await;
     let (order, payment) = (world.system.order.url(), world.system.payment.url());
+    let account = world.system.account.url();
     for url in [
         format!("{order}/orders/%ff"),
         format!("{order}/products/%ff"),
         format!("{payment}/payments/%ff"),
+        format!("{account}/internal/user/one/has-service-role"),
     ] {
         assert_error(&world.get(url).await, 400, "BAD_PATH");
     }
@@ -131,7 +134,8 @@ async fn faults_out_of_range_are_400_and_faults_are_switched_on_simulated_servic
 async fn every_service_is_alive_and_ready() {
     let world = World::start(&[]).await;
     let system = &world.system;
-    for server in [&system.order, &system.inventory, &system.payment, &system.provider] {
+    let callees = [&system.inventory, &system.payment, &system.provider, &system.account];
+    for server in [&system.order].into_iter().chain(callees) {
         for path in ["livez", "readyz"] {
             let answer = world.get(format!("{}/{path}", server.url())).await;
             assert_eq!(answer.status, 200, "{}/{path}", server.url());

@@ -258,6 +258,7 @@ async fn a_thousand_payments_that_callback_and_reconciler_settle_together_are_se
         let request = client
             .post(format!("{base}/payments"))
             .header("idempotency-key", format!("k{number}"))
+            .header("x-user-id", 1)
             .json(&json!({ "order_id": format!("o{number}"), "amount": 100 }));
         payments.spawn(async move { request.send().await.unwrap().json::<Value>().await.unwrap() });
         if payments.len() == 50 {

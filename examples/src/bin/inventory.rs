@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use examples::{
-    assembly::{self, StartError},
+    assembly::{self, Accounts, StartError},
     process::{self, Common, Database},
 };
 
@@ -12,6 +12,8 @@ use examples::{
 #[derive(Debug, Parser)]
 #[command(version, mut_arg("port", |port| port.default_value("8081")))]
 struct Arguments {
+    #[command(flatten)]
+    accounts: Accounts,
     #[command(flatten)]
     database: Database,
     #[command(flatten)]
@@ -25,6 +27,8 @@ async fn main() -> ExitCode {
 
 async fn run(arguments: Arguments) -> Result<(), StartError> {
     let database = arguments.database.file()?;
-    let app = async |registry: &_| assembly::inventory(registry, database.path()).await;
+    let app = async |registry: &_| {
+        assembly::inventory(registry, database.path(), &arguments.accounts).await
+    };
     arguments.common.serve("inventory", app).await
 }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use examples::{
-    assembly::{self, StartError},
+    assembly::{self, Accounts, StartError},
     peer::BaseUrl,
     process::{self, Common, Database, Settle},
 };
@@ -22,6 +22,8 @@ struct Arguments {
     #[command(flatten)]
     settle: Settle,
     #[command(flatten)]
+    accounts: Accounts,
+    #[command(flatten)]
     database: Database,
     #[command(flatten)]
     common: Common,
@@ -37,7 +39,8 @@ async fn run(arguments: Arguments) -> Result<(), StartError> {
     let settling = arguments.settle.settling()?;
     let app = async |registry: &_| {
         let (inventory, payment) = (&arguments.inventory_url, &arguments.payment_url);
-        assembly::order(registry, database.path(), inventory, payment, &settling).await
+        let accounts = &arguments.accounts;
+        assembly::order(registry, database.path(), inventory, payment, accounts, &settling).await
     };
     arguments.common.serve("order", app).await
 }

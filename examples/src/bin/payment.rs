@@ -4,7 +4,7 @@ use std::{process::ExitCode, time::Duration};
 
 use clap::Parser;
 use examples::{
-    assembly::{self, ProviderUrls, Settling, StartError},
+    assembly::{self, Accounts, ProviderUrls, Settling, StartError},
     process::{self, Common, Database, Settle},
 };
 
@@ -19,6 +19,8 @@ struct Arguments {
     /// Seconds after which a payment without any outcome was left by a process that died
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = process::seconds())]
     abandoned_after: u64,
+    #[command(flatten)]
+    accounts: Accounts,
     #[command(flatten)]
     database: Database,
     #[command(flatten)]
@@ -35,7 +37,8 @@ async fn run(arguments: Arguments) -> Result<(), StartError> {
     let abandoned_after = Duration::from_secs(arguments.abandoned_after);
     let settling = Settling { abandoned_after, ..arguments.settle.settling()? };
     let app = async |registry: &_| {
-        assembly::payment(registry, database.path(), &arguments.providers, &settling).await
+        let (providers, accounts) = (&arguments.providers, &arguments.accounts);
+        assembly::payment(registry, database.path(), providers, accounts, &settling).await
     };
     arguments.common.serve("payment", app).await
 }

@@ -30,13 +30,14 @@ const CALM: Act = Act {
     pace: Duration::from_millis(250),
     provider: HEALTHY,
     inventory: HEALTHY,
+    account: HEALTHY,
 };
 
 /// Longer than a breaker stays open, so that its first probes find the trouble still there.
 const TROUBLE: Act = Act { lasts: Duration::from_secs(8), ..CALM };
 
 /// Each is followed by a calm. Nothing in them is left to chance: every round shows the same.
-const TROUBLES: [Act; 5] = [
+const TROUBLES: [Act; 6] = [
     Act { title: "the payment provider fails", provider: FAILING, ..TROUBLE },
     Act {
         title: "the inventory takes 3 s",
@@ -49,6 +50,7 @@ const TROUBLES: [Act; 5] = [
         ..TROUBLE
     },
     Act { title: "the inventory fails", inventory: FAILING, ..TROUBLE },
+    Act { title: "the account service fails", account: FAILING, ..TROUBLE },
     Act { title: "a rush of orders", pace: Duration::from_millis(70), ..TROUBLE },
 ];
 
@@ -61,6 +63,7 @@ pub(super) struct Act {
     pace: Duration,
     provider: FaultPlan,
     inventory: FaultPlan,
+    account: FaultPlan,
 }
 
 /// Every trouble and the calm after it, without an end.
@@ -84,6 +87,7 @@ pub(super) async fn play(stage: &Stage, acts: impl Iterator<Item = &Act>) -> Res
     for act in acts {
         stage.provider_faults(act.provider).await?;
         stage.inventory_faults(act.inventory).await?;
+        stage.account_faults(act.account).await?;
         eprintln!("For {} s: {}", act.lasts.as_secs(), act.title);
         let start = Instant::now();
         let mut pace = tokio::time::interval(act.pace);

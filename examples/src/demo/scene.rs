@@ -39,4 +39,9 @@ pub(super) const SCENES: &[Scene] = &[
         title: "a rush of orders",
         run: |stage, report| Box::pin(scenes::rush::run(stage, report)),
     },
+    Scene {
+        number: 6,
+        title: "the account service is down",
+        run: |stage, report| Box::pin(scenes::account_down::run(stage, report)),
+    },
 ];

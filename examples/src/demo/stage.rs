@@ -8,9 +8,13 @@ use super::{
     report::SceneReport,
     traffic::{Traffic, answer},
 };
-use crate::{assembly::Settling, faults::FaultPlan, system::System, web::Secret};
+use crate::{
+    access::Lifetimes, assembly::Settling, faults::FaultPlan, system::System, web::Secret,
+};
 
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long what was said about the version of permissions is good for.
+pub(super) const VERSION_LIFETIME: Duration = Duration::from_millis(200);
 const GLANCE: Duration = Duration::from_millis(2);
 
 /// The running system and the library's own view of it.
@@ -23,7 +27,7 @@ pub(super) struct Stage {
 
 impl Stage {
     pub(super) async fn set(registry: Resilience) -> Result<Self, DemoError> {
-        let system = System::start(&registry, &settling()).await?;
+        let system = System::start(&registry, &settling(), lifetimes()).await?;
         Ok(Self { system, traffic: Traffic::new()?, registry })
     }
 
@@ -49,7 +53,15 @@ impl Stage {
     pub(super) async fn reset(&self) -> Result<(), DemoError> {
         self.provider_faults(FaultPlan::default()).await?;
         self.inventory_faults(FaultPlan::default()).await?;
-        for name in ["paymentCb", "paymentServiceCb", "inventoryCb", "paymentQueryCb"] {
+        self.account_faults(FaultPlan::default()).await?;
+        for name in [
+            "paymentCb",
+            "paymentServiceCb",
+            "inventoryCb",
+            "paymentQueryCb",
+            "accountAccess",
+            "accountRead",
+        ] {
             self.breaker(name).reset();
         }
         self.queries().reset();
@@ -69,6 +81,17 @@ impl Stage {
 
     pub(super) async fn inventory_faults(&self, plan: FaultPlan) -> Result<(), DemoError> {
         self.faults(&self.system.inventory.url(), plan).await
+    }
+
+    pub(super) async fn account_faults(&self, plan: FaultPlan) -> Result<(), DemoError> {
+        self.faults(&self.system.account.url(), plan).await
+    }
+
+    /// Gives a user the role that lets him in, or takes it away.
+    pub(super) async fn service_role(&self, user: i64, has_it: bool) -> Result<(), DemoError> {
+        let url = format!("{}/users/{user}", self.system.account.url());
+        answer(self.traffic.put(url, &json!({ "has_service_role": has_it }))).await?;
+        Ok(())
     }
 
     pub(super) async fn clear(self) -> Result<(), DemoError> {
@@ -114,6 +137,11 @@ fn settling() -> Settling {
     // Random, and known to nobody: all who need it are in this process.
     let secret = Secret::new(IdempotencyKey::random().to_string()).ok();
     Settling { secret, every: Duration::from_millis(500), ..Settling::default() }
+}
+
+/// As everywhere, only that nobody waits long for an outage to show.
+fn lifetimes() -> Lifetimes {
+    Lifetimes { version: VERSION_LIFETIME, ..Lifetimes::default() }
 }
 
 /// Looks again and again until something is so.

@@ -8,13 +8,19 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use super::{DemoError, latency::Latencies, progress::Progress};
-use crate::peer;
+use crate::{
+    access::{FRESHNESS, USER},
+    peer,
+    web::IDEMPOTENCY_KEY,
+};
 
 /// An answer as the customer gets it.
 #[derive(Debug, Clone)]
 pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) retry_after: Option<u64>,
+    /// Whether the permission for it was not checked for changes.
+    pub(super) is_unchecked: bool,
     pub(super) body: Value,
     pub(super) latency: Duration,
 }
@@ -50,9 +56,22 @@ impl Traffic {
 
     /// An order of a customer who has not ordered before: never a double click.
     pub(super) fn order_of(&self, base: &str, sku: &str, amount: i64) -> RequestBuilder {
-        let user_id = self.last_user.fetch_add(1, Ordering::Relaxed) + 1;
+        self.order_of_user(base, self.new_user(), sku, amount)
+    }
+
+    /// An order of this customer, that is in stock and can be paid.
+    pub(super) fn order_by(&self, base: &str, user_id: i64) -> RequestBuilder {
+        self.order_of_user(base, user_id, "book", 12_000)
+    }
+
+    fn order_of_user(&self, base: &str, user_id: i64, sku: &str, amount: i64) -> RequestBuilder {
         let order = json!({ "user_id": user_id, "sku": sku, "quantity": 1, "amount": amount });
         self.client.post(format!("{base}/orders")).json(&order)
+    }
+
+    /// Somebody who has not been here before.
+    pub(super) fn new_user(&self) -> i64 {
+        self.last_user.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     pub(super) fn get(&self, url: String) -> RequestBuilder {
@@ -71,7 +90,8 @@ impl Traffic {
     pub(super) fn payment(&self, base: &str) -> RequestBuilder {
         let key = format!("demo-{:032x}", fastrand::u128(..));
         let payment = json!({ "order_id": key, "amount": 12_000 });
-        self.client.post(format!("{base}/payments")).header("idempotency-key", key).json(&payment)
+        let request = self.client.post(format!("{base}/payments")).json(&payment);
+        request.header(IDEMPOTENCY_KEY, key).header(USER, self.new_user())
     }
 }
 
@@ -84,10 +104,11 @@ pub(super) async fn answer(request: RequestBuilder) -> Result<Answer, DemoError>
         .headers()
         .get(header::RETRY_AFTER)
         .and_then(|value| value.to_str().ok()?.parse().ok());
+    let is_unchecked = response.headers().contains_key(FRESHNESS);
     let body = response.bytes().await?;
     let latency = start.elapsed();
     let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
-    Ok(Answer { status, retry_after, body, latency })
+    Ok(Answer { status, retry_after, is_unchecked, body, latency })
 }
 
 /// Sends requests all at once and waits for every answer.

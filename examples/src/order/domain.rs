@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::OrderError;
+use crate::access::UserId;
 
 /// Whether an order is paid for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, sqlx::Type)]
@@ -107,6 +108,11 @@ impl Order {
             && self.sku == *sku
             && self.quantity == *quantity
             && self.amount == *amount
+    }
+
+    /// Who ordered, as those who are asked on his behalf are told.
+    pub fn user(&self) -> UserId {
+        UserId::new(self.user_id)
     }
 
     /// The key under which this order is paid: the same however often the payment is asked for, and

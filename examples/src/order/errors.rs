@@ -97,6 +97,8 @@ impl From<InventoryError> for ApiError {
         match error {
             InventoryError::OutOfStock => Self::new(StatusCode::CONFLICT, "OUT_OF_STOCK", message),
             InventoryError::UnknownSku => Self::new(StatusCode::NOT_FOUND, "UNKNOWN_SKU", message),
+            InventoryError::Forbidden => Self::forbidden(),
+            InventoryError::AccessUnknown { retry_after } => Self::access_unknown(retry_after),
             InventoryError::Protected(error) => error.into(),
             // It may be tried again; no wait is known to be long enough.
             InventoryError::Failed(_) | InventoryError::Transport(_) => {

@@ -1,12 +1,15 @@
 use axum::{
     Router,
-    extract::State,
+    extract::{Request, State},
     http::HeaderMap,
+    middleware::{Next, from_fn_with_state},
+    response::Response,
     routing::{get, post},
 };
 
 use super::{Order, OrderRequest, OrderService, Product};
 use crate::{
+    access::{AccessGate, user_in_body},
     payment::{Callback, Payment},
     web::{
         ApiError, Body, Json, Path, SIGNATURE, Secret, health, optional_idempotency_key, signed,
@@ -16,21 +19,34 @@ use crate::{
 /// Routes `POST /orders`, `GET /orders/{id}`, `POST /orders/{id}/payment`, `POST /payments/callback`,
 /// `GET /products`, `GET /products/{sku}`, `/livez` and `/readyz`.
 ///
-/// Without a secret no callback is believed.
-pub fn routes(service: OrderService, secret: Option<Secret>) -> Router {
+/// Who orders and who pays again goes through the gate. Without a secret no callback is believed.
+pub fn routes(service: OrderService, secret: Option<Secret>, gate: AccessGate) -> Router {
+    let for_owner = from_fn_with_state((service.clone(), gate.clone()), owner);
+    let for_asker = from_fn_with_state(gate, user_in_body);
     let health = health(service.clone(), async |service: OrderService| service.is_ready().await);
     let callback = Router::new()
         .route("/payments/callback", post(callback))
         .with_state((service.clone(), secret));
     Router::new()
-        .route("/orders", post(place))
+        .route("/orders", post(place).route_layer(for_asker))
         .route("/orders/{id}", get(read))
-        .route("/orders/{id}/payment", post(pay_again))
+        .route("/orders/{id}/payment", post(pay_again).route_layer(for_owner))
         .route("/products", get(products))
         .route("/products/{sku}", get(product))
         .with_state(service)
         .merge(callback)
         .merge(health)
+}
+
+/// Lets a request in if the user whose order it is may make it.
+async fn owner(
+    State((service, gate)): State<(OrderService, AccessGate)>,
+    Path(id): Path<String>,
+    request: Request,
+    next: Next,
+) -> Result<Response, ApiError> {
+    let order = service.find(&id).await?.ok_or_else(|| unknown_order(&id))?;
+    gate.admit(order.user(), request, next).await
 }
 
 async fn place(
@@ -47,7 +63,11 @@ async fn read(
     Path(id): Path<String>,
 ) -> Result<Json<Order>, ApiError> {
     let order = service.find(&id).await?;
-    order.map(Json).ok_or_else(|| ApiError::not_found(format!("order '{id}'")))
+    order.map(Json).ok_or_else(|| unknown_order(&id))
+}
+
+fn unknown_order(id: &str) -> ApiError {
+    ApiError::not_found(format!("order '{id}'"))
 }
 
 async fn pay_again(

@@ -1,7 +1,10 @@
+use std::time::Duration;
+
 use reqwest::StatusCode;
 use resilience::{ErrorKind, bulkhead, circuit_breaker};
 
 use crate::{
+    access::{ACCESS_UNKNOWN, FORBIDDEN, USER, UserId},
     inventory::{Release, Reservation},
     peer::{Answer, Peer, TransportError},
 };
@@ -17,6 +20,17 @@ pub enum InventoryError {
     #[error("there is no such sku")]
     #[error_kind("http_4xx")]
     UnknownSku,
+    /// The user may not.
+    #[error("the user may not use the inventory")]
+    #[error_kind("http_4xx")]
+    Forbidden,
+    /// Whether the user may is not known now. Nothing was done, and nothing is wrong with the inventory:
+    /// the configuration tells its breaker to ignore this.
+    #[error("whether the user may use the inventory cannot be told now")]
+    AccessUnknown {
+        /// When it wants to be asked again.
+        retry_after: Option<Duration>,
+    },
     /// The inventory did not accept the request as it was.
     #[error("the inventory answered {0}")]
     #[error_kind("http_4xx")]
@@ -45,15 +59,20 @@ impl InventoryClient {
         Self { peer }
     }
 
-    /// Keeps stock for an order; asking twice keeps it once.
+    /// Keeps stock for an order of this user; asking twice keeps it once.
     ///
     /// # Errors
     ///
     /// If nothing is kept, or that is not known: see [`InventoryError::may_have_reserved`].
     #[circuit_breaker(name = "inventoryCb")]
     #[bulkhead(name = "inventoryBh")]
-    pub async fn reserve(&self, reservation: &Reservation) -> Result<(), InventoryError> {
-        done(&self.peer.post("/inventory/reserve", None, reservation).await?)
+    pub async fn reserve(
+        &self,
+        user: UserId,
+        reservation: &Reservation,
+    ) -> Result<(), InventoryError> {
+        let user = user.digits();
+        done(&self.peer.post("/inventory/reserve", &[(USER, &user)], reservation).await?)
     }
 
     /// Gives back what is kept for an order.
@@ -64,7 +83,7 @@ impl InventoryClient {
     #[circuit_breaker(name = "inventoryCb")]
     #[bulkhead(name = "inventoryBh")]
     pub async fn release(&self, release: &Release) -> Result<(), InventoryError> {
-        done(&self.peer.post("/inventory/release", None, release).await?)
+        done(&self.peer.post("/inventory/release", &[], release).await?)
     }
 }
 
@@ -76,6 +95,8 @@ impl InventoryError {
             | Self::Transport(TransportError::Broken(_) | TransportError::Unreadable(_)) => true,
             Self::OutOfStock
             | Self::UnknownSku
+            | Self::Forbidden
+            | Self::AccessUnknown { .. }
             | Self::Refused(_)
             | Self::Transport(
                 TransportError::Connect(_)
@@ -94,8 +115,12 @@ fn done(answer: &Answer) -> Result<(), InventoryError> {
         status if status.is_client_error() => Err(match answer.error_code().as_str() {
             "OUT_OF_STOCK" => InventoryError::OutOfStock,
             "UNKNOWN_SKU" => InventoryError::UnknownSku,
+            FORBIDDEN => InventoryError::Forbidden,
             _ => InventoryError::Refused(status),
         }),
+        _ if answer.error_code() == ACCESS_UNKNOWN => {
+            Err(InventoryError::AccessUnknown { retry_after: answer.retry_after() })
+        }
         status => Err(InventoryError::Failed(status)),
     }
 }

@@ -4,8 +4,10 @@ use resilience::{CallError, ErrorKind, circuit_breaker, retry, time_limiter};
 
 use super::PaymentState;
 use crate::{
+    access::{ACCESS_UNKNOWN, USER, UserId},
     payment::{Payment, PaymentRequest, PaymentStatus},
     peer::{Answer, Peer, TransportError},
+    web::IDEMPOTENCY_KEY,
 };
 
 /// Why the payment service has no payment to show.
@@ -15,6 +17,10 @@ pub enum PaymentCallError {
     #[error("the payment was declined")]
     #[error_kind("http_4xx")]
     Declined,
+    /// Whether the user may pay is not known now: nothing was done, and nothing is wrong with the
+    /// payment service.
+    #[error("whether the user may pay cannot be told now")]
+    AccessUnknown,
     /// The payment service did not accept the request as it was.
     #[error("the payment service answered {0}")]
     #[error_kind("http_4xx")]
@@ -44,7 +50,7 @@ impl PaymentClient {
         Self { peer }
     }
 
-    /// Pays under a key that is the same on every attempt.
+    /// Pays for this user, under a key that is the same on every attempt.
     ///
     /// # Errors
     ///
@@ -54,10 +60,13 @@ impl PaymentClient {
     #[time_limiter(name = "paymentServiceTl")]
     pub async fn pay(
         &self,
+        user: UserId,
         key: &str,
         request: &PaymentRequest,
     ) -> Result<PaymentState, PaymentCallError> {
-        let answer = self.peer.post("/payments", Some(key), request).await?;
+        let user = user.digits();
+        let headers = [(USER, user.as_str()), (IDEMPOTENCY_KEY, key)];
+        let answer = self.peer.post("/payments", &headers, request).await?;
         match answer.status() {
             status if status.is_success() => Ok(answer.json::<Payment>()?.status.into()),
             StatusCode::PAYMENT_REQUIRED => Err(PaymentCallError::Declined),
@@ -119,6 +128,7 @@ impl From<PaymentStatus> for PaymentState {
 fn failed(answer: &Answer) -> PaymentCallError {
     match answer.status() {
         status if status.is_client_error() => PaymentCallError::Refused(status),
+        _ if answer.error_code() == ACCESS_UNKNOWN => PaymentCallError::AccessUnknown,
         status => PaymentCallError::Failed(status),
     }
 }

@@ -176,7 +176,7 @@ impl OrderService {
             sku: order.sku.clone(),
             quantity: order.quantity,
         };
-        self.inventory.reserve(&reservation).await
+        self.inventory.reserve(order.user(), &reservation).await
     }
 
     /// Withdraws an order for which nothing is reserved, after giving back what may be, and says
@@ -199,7 +199,7 @@ impl OrderService {
         // From here on the order may be paid for without anybody waiting.
         self.store.begin_payment(&order).await?;
         let request = PaymentRequest { order_id: order.order_id.clone(), amount: order.amount };
-        let state = match self.payment.pay(&order.payment_key(), &request).await {
+        let state = match self.payment.pay(order.user(), &order.payment_key(), &request).await {
             Ok(state) => state,
             Err(PaymentCallError::Declined) => PaymentState::Rejected,
             Err(_) => PaymentState::Pending,

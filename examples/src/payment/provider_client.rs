@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::{
     peer::{Answer, Peer, TransportError},
     pg,
+    web::IDEMPOTENCY_KEY,
 };
 
 /// What is known once a provider was asked.
@@ -124,10 +125,11 @@ impl ProviderClient {
 
     async fn send(&self, charge: &Charge<'_>) -> Result<Verdict, ProviderError> {
         let key = resilience::idempotency_key().map(|key| key.to_string());
+        let header = key.as_deref().map(|key| (IDEMPOTENCY_KEY, key));
         let body = json!({ "reference": charge.reference, "amount": charge.amount });
         // Before it is sent: who is cut short from here on cannot tell whether it was.
         let before = charge.may_have_arrived.swap(true, Ordering::Relaxed);
-        let answer = self.peer.post("/charges", key.as_deref(), &body).await;
+        let answer = self.peer.post("/charges", header.as_slice(), &body).await;
         if let Err(TransportError::Connect(_) | TransportError::Unmade(_)) = answer {
             charge.may_have_arrived.store(before, Ordering::Relaxed);
         }

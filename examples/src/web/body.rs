@@ -57,7 +57,7 @@ impl<S: Send + Sync> FromRequest<S> for Body {
 }
 
 /// Reads JSON.
-pub(super) fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+pub(crate) fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     serde_json::from_slice(bytes)
         .map_err(|error| ApiError::bad_request("BAD_JSON", error.to_string()))
 }

@@ -2,6 +2,9 @@ use axum::http::{HeaderMap, StatusCode};
 
 use super::ApiError;
 
+/// The header that names a request, so that it is carried out once.
+pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
+
 const LONGEST_KEY: usize = 200;
 
 /// Reads the `Idempotency-Key` header: 1 to 200 visible ASCII characters.
@@ -21,7 +24,7 @@ pub fn idempotency_key(headers: &HeaderMap) -> Result<&str, ApiError> {
 ///
 /// 400 if it is there and is not 1 to 200 visible ASCII characters.
 pub fn optional_idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, ApiError> {
-    let Some(header) = headers.get("idempotency-key") else { return Ok(None) };
+    let Some(header) = headers.get(IDEMPOTENCY_KEY) else { return Ok(None) };
     // `to_str` lets blanks and tabs through, which a log or a database browser does not show.
     let key = header.to_str().ok().filter(|key| key.bytes().all(|byte| byte.is_ascii_graphic()));
     key.filter(|key| (1..=LONGEST_KEY).contains(&key.len())).map(Some).ok_or_else(|| {

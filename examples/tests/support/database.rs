@@ -51,3 +51,18 @@ pub(crate) async fn settlements(path: &Path) -> Vec<(String, i64, String)> {
         .await
         .unwrap()
 }
+
+/// How many rows a table has.
+pub(crate) async fn count(path: &Path, table: &'static str) -> usize {
+    let mut connection = open(path).await;
+    let rows: Vec<(i64,)> = sqlx::query_as(match table {
+        "orders" => "SELECT 1 FROM orders",
+        "payments" => "SELECT 1 FROM payments",
+        "reservations" => "SELECT 1 FROM reservations",
+        _ => panic!("there is no table '{table}'"),
+    })
+    .fetch_all(&mut connection)
+    .await
+    .unwrap();
+    rows.len()
+}

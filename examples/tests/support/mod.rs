@@ -10,7 +10,13 @@ pub(crate) mod watched;
 
 use std::time::{Duration, Instant};
 
-use examples::{assembly::Settling, faults::FaultPlan, peer::BaseUrl, system::System};
+use examples::{
+    access::{FRESHNESS, Lifetimes, USER},
+    assembly::{Accounts, Settling},
+    faults::FaultPlan,
+    peer::BaseUrl,
+    system::System,
+};
 use reqwest::{Client, RequestBuilder};
 use resilience::{Config, Resilience};
 use serde_json::{Value, json};
@@ -25,6 +31,8 @@ pub(crate) struct World {
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) retry_after: Option<String>,
+    /// Whether it says that the permission was not checked for changes.
+    pub(crate) is_unchecked: bool,
     pub(crate) body: Value,
     pub(crate) took: Duration,
 }
@@ -35,13 +43,22 @@ impl World {
         Self::settling(changes, &Settling::default()).await
     }
 
+    /// The same, where what the account service says is good for another time.
+    pub(crate) async fn remembering(changes: &[(&str, &str)], lifetimes: Lifetimes) -> Self {
+        Self::with(changes, &Settling::default(), lifetimes).await
+    }
+
     /// The same, with another way to settle what is unknown.
     pub(crate) async fn settling(changes: &[(&str, &str)], settling: &Settling) -> Self {
+        Self::with(changes, settling, Lifetimes::default()).await
+    }
+
+    async fn with(changes: &[(&str, &str)], settling: &Settling, lifetimes: Lifetimes) -> Self {
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/resilience.yaml");
         let config = Config::builder().file(file).env(false);
         let config = changes.iter().fold(config, |config, (key, value)| config.set(*key, *value));
         let registry = Resilience::from_config(config.load().unwrap()).unwrap();
-        let system = System::start(&registry, settling).await.unwrap();
+        let system = System::start(&registry, settling, lifetimes).await.unwrap();
         let client = Client::builder().no_proxy().build().unwrap();
         Self { system, registry, client }
     }
@@ -66,7 +83,13 @@ impl World {
     }
 
     pub(crate) async fn pay_at(&self, base: &str, key: &str, body: &Value) -> Answer {
-        self.keyed_post(&format!("{base}/payments"), key, body).await
+        let request = self.client.post(format!("{base}/payments")).header(USER, 1);
+        answer(request.header("Idempotency-Key", key).json(body)).await
+    }
+
+    pub(crate) async fn pay_without_key(&self, body: &Value) -> Answer {
+        let url = format!("{}/payments", self.system.payment.url());
+        answer(self.client.post(url).header(USER, 1).json(body)).await
     }
 
     pub(crate) async fn keyed_post(&self, url: &str, key: &str, body: &Value) -> Answer {
@@ -125,6 +148,24 @@ impl World {
         self.faults(&self.system.inventory.url(), plan).await;
     }
 
+    pub(crate) async fn account_faults(&self, plan: FaultPlan) {
+        self.faults(&self.system.account.url(), plan).await;
+    }
+
+    /// What a service besides the system's own needs to know of its account service.
+    pub(crate) fn accounts(&self) -> Accounts {
+        let account_url = self.system.account.base_url();
+        Accounts { account_url, lifetimes: Lifetimes::default() }
+    }
+
+    /// Keeps one book for an order, on behalf of this user or of nobody.
+    pub(crate) async fn reserve(&self, user: Option<&str>, order_id: &str) -> Answer {
+        let url = format!("{}/inventory/reserve", self.system.inventory.url());
+        let body = json!({ "order_id": order_id, "sku": "book", "quantity": 1 });
+        let request = self.client.post(url).json(&body);
+        answer(user.into_iter().fold(request, |request, user| request.header(USER, user))).await
+    }
+
     async fn faults(&self, base: &str, plan: FaultPlan) {
         self.put(format!("{base}/faults"), &json!(plan)).await;
     }
@@ -165,6 +206,8 @@ async fn answer(request: RequestBuilder) -> Answer {
     let status = response.status().as_u16();
     let retry_after =
         response.headers().get("retry-after").map(|value| value.to_str().unwrap().to_owned());
+    let is_unchecked =
+        response.headers().get(FRESHNESS).is_some_and(|permission| permission == "unchecked");
     let body = serde_json::from_slice(&response.bytes().await.unwrap()).unwrap_or_default();
-    Answer { status, retry_after, body, took: start.elapsed() }
+    Answer { status, retry_after, is_unchecked, body, took: start.elapsed() }
 }

@@ -1,5 +1,6 @@
 //! What happens in each scene, and what is promised.
 
+pub(super) mod account_down;
 pub(super) mod all_well;
 pub(super) mod hung_inventory;
 pub(super) mod recovery;
