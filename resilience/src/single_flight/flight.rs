@@ -14,7 +14,8 @@ pub(super) struct Flights<T>(Arc<Mutex<HashMap<String, Arc<Flight<T>>>>>);
 /// A call, and those who wait for it.
 #[derive(Debug)]
 struct Flight<T> {
-    /// Whoever holds it leads; the others wait for it in the order in which they came.
+    /// Whoever holds it leads; the others wait for it in the order in which they came. Closed once
+    /// there is a result.
     lead: Arc<Semaphore>,
     result: OnceLock<T>,
 }
@@ -55,9 +56,9 @@ impl<T> Flights<T> {
     /// The right to lead if nobody does.
     pub(super) fn try_lead(&self, key: &str) -> Option<Lead<T>> {
         let member = self.join(key);
+        // Nor if it has just ended.
         let turn = Arc::clone(&member.flight().lead).try_acquire_owned().ok()?;
-        // Else it has just ended.
-        member.flight().result.get().is_none().then_some(Lead { member, _turn: turn })
+        Some(Lead { member, _turn: turn })
     }
 
     fn join(&self, key: &str) -> Member<T> {
@@ -82,11 +83,12 @@ impl<T: Clone> Flights<T> {
     /// Dropping it leaves the flight to the others.
     pub(super) async fn take_part(&self, key: &str) -> Part<T> {
         let member = self.join(key);
-        let turn = Arc::clone(&member.flight().lead).acquire_owned().await;
-        let turn = turn.expect("nobody closes the semaphore of a flight");
-        match member.flight().result.get() {
-            Some(result) => Part::Follows(result.clone()),
-            None => Part::Leads(Lead { member, _turn: turn }),
+        match Arc::clone(&member.flight().lead).acquire_owned().await {
+            Ok(turn) => Part::Leads(Lead { member, _turn: turn }),
+            Err(_) => {
+                let result = member.flight().result.get();
+                Part::Follows(result.expect("a flight is closed by its result").clone())
+            }
         }
     }
 }
@@ -96,6 +98,8 @@ impl<T> Lead<T> {
     pub(super) fn land(mut self, result: T) {
         // Only the leader sets it, and only here.
         let _ = self.member.flight().result.set(result);
+        // All at once: none waits for another to be polled.
+        self.member.flight().lead.close();
         self.member.leave(true);
     }
 }
@@ -114,7 +118,10 @@ impl<T> Member<T> {
         if is_listed && (landed || is_last) {
             flights.remove(&self.key);
         }
-        drop(flight);
+        let last = Arc::into_inner(flight);
+        drop(flights);
+        // With its result, whose drop is the code of others.
+        drop(last);
     }
 }
 

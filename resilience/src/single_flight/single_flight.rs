@@ -313,6 +313,41 @@ mod tests {
     }
 
     #[test]
+    fn who_waits_has_the_result_whatever_becomes_of_those_before() {
+        let flights = SingleFlight::new("users");
+        let (sender, first) = tokio::sync::oneshot::channel::<u32>();
+        let mut leader = Box::pin(flights.call("7", async { first.await.unwrap() }));
+        assert!(poll(leader.as_mut()).is_pending());
+        let mut left_alone = Box::pin(flights.call("7", pending()));
+        let mut waits = Box::pin(flights.call("7", pending()));
+        assert!(poll(left_alone.as_mut()).is_pending());
+        assert!(poll(waits.as_mut()).is_pending());
+        sender.send(1).unwrap();
+        assert_eq!(poll(leader.as_mut()), Poll::Ready(Ok(1)));
+        assert_eq!(poll(waits.as_mut()), Poll::Ready(Ok(1)), "nobody polls the one before");
+    }
+
+    #[test]
+    fn a_result_may_look_at_the_instance_while_it_goes_away() {
+        #[derive(Clone)]
+        struct Looks(SingleFlight<Looks>);
+        impl Drop for Looks {
+            fn drop(&mut self) {
+                assert!(self.0.in_progress() < 2);
+            }
+        }
+        let flights = SingleFlight::new("users");
+        let (told, done) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let result = Looks(flights.clone());
+            drop(poll(Box::pin(flights.call("7", ready(result))).as_mut()));
+            told.send(()).unwrap();
+        });
+        let done = done.recv_timeout(std::time::Duration::from_secs(10));
+        assert!(done.is_ok(), "it hangs");
+    }
+
+    #[test]
     fn nothing_is_left_of_those_who_were_never_the_first() {
         let flights = SingleFlight::new("users");
         let mut leader = Box::pin(flights.call("7", ready(1)));
