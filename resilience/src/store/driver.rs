@@ -25,8 +25,9 @@ use super::{
     health::Health,
     link::Link,
     lookout::Lookout,
-    regular::repeat,
+    regular::{repeat, tell},
 };
+use crate::aftermath::Aftermath;
 
 /// How many decisions wait for the thread at most.
 const QUEUE: usize = 16_384;
@@ -72,6 +73,12 @@ impl Driver {
         self.jobs.try_send(job).map_err(|refused| match refused {
             TrySendError::Full(job) | TrySendError::Closed(job) => Box::new(job),
         })
+    }
+
+    /// Has news told where it holds up nobody.
+    pub(super) fn tell(&self, news: Option<Aftermath>) {
+        let _runtime = self.runtime.enter();
+        tell(news);
     }
 
     pub(super) fn repeat(&self, regular: impl Regular) {
@@ -124,7 +131,7 @@ impl Served {
             }
             _ => permit.success(),
         }
-        self.health.note(answer.as_ref().err().copied());
+        tell(self.health.note(answer.as_ref().err().copied()));
         // Nobody may wait any more.
         let _ = reply.send(answer);
     }

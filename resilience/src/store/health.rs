@@ -6,6 +6,7 @@ use std::{
 use super::{StoreEvent, StoreEventKind, StoreFailure, StoreMetrics};
 use crate::{
     Clock,
+    aftermath::Aftermath,
     events::Events,
     sync::{
         atomic::{AtomicU64, Ordering},
@@ -49,45 +50,52 @@ impl Health {
         &self.events
     }
 
-    /// Takes note of an answer, or of why there is none.
-    pub(super) fn note(&self, answer: Option<StoreFailure>) {
+    /// Takes note of an answer, or of why there is none. What it leaves to be done runs the code of
+    /// others: it must hold up no decision.
+    #[must_use]
+    pub(super) fn note(&self, answer: Option<StoreFailure>) -> Option<Aftermath> {
         match answer {
             None => self.decided(Instant::now()),
             Some(failure) => self.failed(failure, Instant::now()),
         }
     }
 
-    pub(super) fn decided(&self, now: Instant) {
+    fn decided(&self, now: Instant) -> Option<Aftermath> {
         self.decided.fetch_add(1, Ordering::Relaxed);
         let mut episode = self.episode.lock();
-        let Some(Episode { began, failed_last }) = &*episode else { return };
+        let Episode { began, failed_last } = episode.as_ref()?;
         if now.saturating_duration_since(*failed_last) < CALM {
-            return;
+            return None;
         }
         let after = now.saturating_duration_since(*began);
         *episode = None;
         drop(episode);
-        log::recovered(&self.namespace, after);
-        self.tell(StoreEventKind::Recovered { after });
+        Some(self.news(StoreEventKind::Recovered { after }))
     }
 
-    pub(super) fn failed(&self, failure: StoreFailure, now: Instant) {
+    fn failed(&self, failure: StoreFailure, now: Instant) -> Option<Aftermath> {
         self.failures[failure as usize].fetch_add(1, Ordering::Relaxed);
         let mut episode = self.episode.lock();
         if let Some(episode) = &mut *episode {
             episode.failed_last = now;
-            return;
+            return None;
         }
         *episode = Some(Episode { began: now, failed_last: now });
         drop(episode);
-        log::degraded(&self.namespace, failure);
-        self.tell(StoreEventKind::Degraded { failure });
+        Some(self.news(StoreEventKind::Degraded { failure }))
     }
 
-    fn tell(&self, kind: StoreEventKind) {
+    fn news(&self, kind: StoreEventKind) -> Aftermath {
         let event = self.events.event(&self.namespace, self.clock.now(), kind);
         self.events.push(event);
-        self.events.deliver();
+        let (events, namespace) = (self.events.clone(), Arc::clone(&self.namespace));
+        Aftermath::new(move || {
+            match kind {
+                StoreEventKind::Degraded { failure } => log::degraded(&namespace, failure),
+                StoreEventKind::Recovered { after } => log::recovered(&namespace, after),
+            }
+            events.deliver();
+        })
     }
 
     pub(super) fn metrics(&self) -> StoreMetrics {
@@ -147,7 +155,7 @@ mod tests {
     fn an_episode_is_one_event_however_many_decisions_fail() {
         let (health, now) = (Health::new("shop"), Instant::now());
         for failure in [StoreFailure::Timeout, StoreFailure::Guard, StoreFailure::Guard] {
-            health.failed(failure, now);
+            drop(health.failed(failure, now));
         }
         assert_eq!(events(&health), ["DEGRADED"]);
         assert!(health.metrics().degraded);
@@ -158,10 +166,10 @@ mod tests {
     #[test]
     fn it_is_over_once_the_store_decides_and_has_not_failed_for_a_second() {
         let (health, now) = (Health::new("shop"), Instant::now());
-        health.failed(StoreFailure::Timeout, now);
-        health.decided(now + CALM / 2);
+        drop(health.failed(StoreFailure::Timeout, now));
+        drop(health.decided(now + CALM / 2));
         assert!(health.metrics().degraded, "it may fail again at once");
-        health.decided(now + CALM);
+        drop(health.decided(now + CALM));
         assert!(!health.metrics().degraded);
         assert_eq!(events(&health), ["DEGRADED", "RECOVERED"]);
         assert_eq!(health.metrics().decided, 2);

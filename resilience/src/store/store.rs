@@ -110,13 +110,13 @@ impl Store {
         let Shared { guard, health, driver, .. } = &*self.shared;
         let now = Instant::now();
         if due <= now {
-            health.note(Some(StoreFailure::Timeout));
+            driver.tell(health.note(Some(StoreFailure::Timeout)));
             return Answer::undecided(None);
         }
         let permit = match guard.enter(now) {
             Ok(permit) => permit,
             Err(rests_for) => {
-                health.note(Some(StoreFailure::Guard));
+                driver.tell(health.note(Some(StoreFailure::Guard)));
                 return Answer::undecided(rests_for);
             }
         };
@@ -124,7 +124,7 @@ impl Store {
         let job = Job { script, key: key.clone(), arguments, permit, due, reply };
         if driver.send(job).is_err() {
             // The permit went with the job, and told nothing.
-            health.note(Some(StoreFailure::Overload));
+            driver.tell(health.note(Some(StoreFailure::Overload)));
             return Answer::undecided(None);
         }
         Answer::asked(receiver)
@@ -132,7 +132,8 @@ impl Store {
 
     /// Takes note of an answer in which the one who asked found no sense.
     pub(crate) fn note_garbage(&self) {
-        self.shared.health.note(Some(StoreFailure::Garbage));
+        let Shared { health, driver, .. } = &*self.shared;
+        driver.tell(health.note(Some(StoreFailure::Garbage)));
     }
 
     /// Has something speak with the store for as long as it wants to. The store ends before that if all

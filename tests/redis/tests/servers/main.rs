@@ -10,6 +10,7 @@ mod failover;
 mod faults;
 mod keys;
 mod leases;
+mod listeners;
 mod outages;
 mod scripts;
 mod waiting;
