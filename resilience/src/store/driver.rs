@@ -15,6 +15,7 @@ use tokio::{
         mpsc::{self, error::TrySendError},
         oneshot,
     },
+    task::JoinHandle,
 };
 
 use super::{
@@ -79,6 +80,13 @@ impl Driver {
     pub(super) fn tell(&self, news: Option<Aftermath>) {
         let _runtime = self.runtime.enter();
         tell(news);
+    }
+
+    pub(super) fn run<T: Send + 'static>(
+        &self,
+        future: impl Future<Output = T> + Send + 'static,
+    ) -> JoinHandle<T> {
+        self.runtime.spawn(future)
     }
 
     pub(super) fn repeat(&self, regular: impl Regular) {

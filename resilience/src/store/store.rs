@@ -1,6 +1,6 @@
-use std::{fmt, sync::Arc, time::Instant};
+use std::{fmt, future::Future, sync::Arc, time::Instant};
 
-use tokio::sync::oneshot;
+use tokio::{sync::oneshot, task::JoinHandle};
 
 use super::{
     Answer, Key, Regular, Script, StoreConfig, StoreEvent, StoreFailure, StoreMetrics,
@@ -134,6 +134,15 @@ impl Store {
     pub(crate) fn note_garbage(&self) {
         let Shared { health, driver, .. } = &*self.shared;
         driver.tell(health.note(Some(StoreFailure::Garbage)));
+    }
+
+    /// Runs something on the store's thread, which goes on whether or not anybody waits for it: nothing
+    /// may block there. It is cut off if all handles of the store are gone.
+    pub(crate) fn run<T: Send + 'static>(
+        &self,
+        future: impl Future<Output = T> + Send + 'static,
+    ) -> JoinHandle<T> {
+        self.shared.driver.run(future)
     }
 
     /// Has something speak with the store for as long as it wants to. The store ends before that if all

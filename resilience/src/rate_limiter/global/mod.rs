@@ -4,10 +4,14 @@ mod ask;
 mod lease;
 mod queue;
 mod verdict;
+mod wish;
 
 use std::{
     fmt,
-    sync::atomic::{AtomicI64, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
 };
 
 use tokio::sync::Semaphore;
@@ -16,6 +20,7 @@ pub(super) use ask::{ask, ask_blocking};
 use lease::Lease;
 use queue::Queue;
 use verdict::Verdict;
+use wish::Wish;
 
 use super::{
     config::{Algorithm, OnStoreFailure, RateLimiterConfig},
@@ -99,29 +104,40 @@ impl Global {
         self.lease().left(now) == 0 && self.waiting() == 0
     }
 
-    /// Asks the store for permissions. Where blocks are fetched that is one at a time, since the one
-    /// before may have brought enough for others; the wait for one's turn is part of the decision's time.
-    async fn fetch(&self, limiter: &RateLimiter, permits: u32) -> Verdict {
+    /// Asks the store for permissions. A block is fetched on the store's thread: who wants it may poll
+    /// no more without being dropped, which must not hold up the others who want one.
+    async fn fetch(self: &Arc<Self>, limiter: &RateLimiter, permits: u32) -> Verdict {
         let Some((store, key)) = &self.place else {
             return Verdict::Undecided { rests_for: None };
         };
-        let due = store.due();
-        let _turn = if self.block > 1 {
-            let turn = self.fetching.acquire().await;
-            if self.lease().take(permits, limiter.clock().now()) {
-                let left = self.left.load(Ordering::Relaxed);
-                return Verdict::Taken { rest: 0, left, good_for: 0 };
-            }
-            turn.ok()
-        } else {
-            None
-        };
+        let wish = Wish::new(permits, limiter.clock().now(), store.due());
+        if self.block <= 1 {
+            return self.decide(store, key, wish).await;
+        }
+        let (global, to, key) = (Arc::clone(self), store.clone(), key.clone());
+        let fetched = store.run(async move { global.fetch_block(&to, &key, wish).await });
+        fetched.await.unwrap_or(Verdict::Undecided { rests_for: None })
+    }
+
+    /// One at a time, since the one before may have brought enough for others; the wait for one's turn
+    /// is part of the decision's time.
+    async fn fetch_block(&self, store: &Store, key: &Key, wish: Wish) -> Verdict {
+        let _turn = self.fetching.acquire().await;
+        if self.lease().take(wish.permits, wish.now()) {
+            let left = self.left.load(Ordering::Relaxed);
+            return Verdict::Taken { rest: 0, left, good_for: 0 };
+        }
+        self.decide(store, key, wish).await
+    }
+
+    async fn decide(&self, store: &Store, key: &Key, wish: Wish) -> Verdict {
+        let permits = wish.permits;
         let most = permits.max(self.block);
         let numbers = [self.limit.into(), self.period, permits.into(), most.into()];
         let arguments = numbers.map(|number| number.to_string()).into();
         // What is fetched is good from when the store decided, which is no earlier.
-        let asked = limiter.clock().now();
-        let answer = store.decide_before(due, self.script, key, arguments).await;
+        let asked = wish.now();
+        let answer = store.decide_before(wish.due, self.script, key, arguments).await;
         let is_answered = answer.is_ok();
         let verdict = Verdict::of(answer, permits);
         match verdict {

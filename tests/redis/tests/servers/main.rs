@@ -10,6 +10,7 @@ mod failover;
 mod faults;
 mod keys;
 mod leases;
+mod left_alone;
 mod listeners;
 mod outages;
 mod scripts;
