@@ -62,7 +62,7 @@ impl Driver {
         let answers_within = config.decision_timeout();
         let link = Link::new(config);
         let lookout = Lookout::new(link.clone(), guard.clone(), answers_within);
-        let served = Served { link, guard, lookout, health };
+        let served = Served { link, guard, lookout, health, answers_within };
         thread::Builder::new()
             .name("resilience-store".into())
             .spawn(move || runtime.block_on(serve(Arc::new(served), jobs)))?;
@@ -100,6 +100,7 @@ struct Served {
     guard: Guard,
     lookout: Lookout,
     health: Arc<Health>,
+    answers_within: Duration,
 }
 
 async fn serve(served: Arc<Served>, mut jobs: mpsc::Receiver<Job>) {
@@ -108,10 +109,17 @@ async fn serve(served: Arc<Served>, mut jobs: mpsc::Receiver<Job>) {
         let served = Arc::clone(&served);
         async move { drop(served.link.get().await) }
     });
+    let (decides, mut all_decided) = mpsc::channel::<()>(1);
     while let Some(job) = jobs.recv().await {
-        let served = Arc::clone(&served);
-        tokio::spawn(async move { served.decide(job).await });
+        let (served, decides) = (Arc::clone(&served), decides.clone());
+        tokio::spawn(async move {
+            served.decide(job).await;
+            drop(decides);
+        });
     }
+    // Nobody waits for answers any more, and still a key may have to be let go of. Each has its time.
+    drop(decides);
+    all_decided.recv().await;
 }
 
 impl Served {
@@ -140,8 +148,12 @@ impl Served {
             _ => permit.success(),
         }
         tell(self.health.note(answer.as_ref().err().copied()));
-        // Nobody may wait any more.
-        let _ = reply.send(answer);
+        if let (Err(_), Some(undo)) = (reply.send(answer), script.undo()) {
+            // Only now: what was sent before has not overtaken it.
+            let undone =
+                async { ask(self.link.get().await?.0, undo, key.as_str(), &arguments).await };
+            let _ = in_time(self::due(self.answers_within), undone).await;
+        }
     }
 }
 

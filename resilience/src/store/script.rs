@@ -6,11 +6,23 @@ use redis::Cmd;
 pub(crate) struct Script {
     body: &'static str,
     hash: LazyLock<String>,
+    undo: Option<&'static Self>,
 }
 
 impl Script {
     pub(crate) const fn new(body: &'static str, hash: fn() -> String) -> Self {
-        Self { body, hash: LazyLock::new(hash) }
+        Self { body, hash: LazyLock::new(hash), undo: None }
+    }
+
+    /// A script that, with the same key and arguments, takes back what this one has done.
+    const fn undone_by(mut self, undo: &'static Self) -> Self {
+        self.undo = Some(undo);
+        self
+    }
+
+    /// What has to follow where nobody is there any more to hear of what was done.
+    pub(super) fn undo(&self) -> Option<&'static Self> {
+        self.undo
     }
 
     /// Runs the script if the server knows it, which saves sending it.
@@ -45,7 +57,7 @@ pub(crate) static FIXED_WINDOW: Script = script!("fixed_window.lua");
 /// Lets permissions trickle back one by one.
 pub(crate) static GCRA: Script = script!("gcra.lua");
 /// Takes a key for the holder of a token.
-pub(crate) static OWN: Script = script!("own.lua");
+pub(crate) static OWN: Script = script!("own.lua").undone_by(&DISOWN);
 /// Lets go of it.
 pub(crate) static DISOWN: Script = script!("disown.lua");
 /// Counts what breakers tell, and says what state they share.

@@ -8,6 +8,7 @@ mod clusters;
 mod counting;
 mod failover;
 mod faults;
+mod flights;
 mod keys;
 mod leases;
 mod left_alone;
