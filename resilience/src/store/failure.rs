@@ -104,13 +104,23 @@ impl StoreFailure {
             Self::WrongType
         } else if says("READONLY") {
             Self::ReadOnly
-        } else if ["NOAUTH", "WRONGPASS", "NOPERM"].into_iter().any(says) {
+        } else if NOT_ALLOWED.into_iter().any(says) {
             Self::Auth
         } else {
             Self::Refused
         }
     }
 }
+
+/// How servers say that a user may not do what it asks for, or what its script does: the latter without
+/// a code, from 6 to 7.0 and from 7.2 on.
+const NOT_ALLOWED: [&str; 5] = [
+    "NOAUTH",
+    "WRONGPASS",
+    "NOPERM",
+    "The user executing the script can't",
+    "ACL failure in script",
+];
 
 impl fmt::Display for StoreFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -159,6 +169,14 @@ mod tests {
             ("-NOAUTH Authentication required.\r\n", StoreFailure::Auth),
             ("-WRONGPASS invalid username-password pair\r\n", StoreFailure::Auth),
             ("-NOPERM this user has no permissions\r\n", StoreFailure::Auth),
+            (
+                "-ERR The user executing the script can't run this command or subcommand\r\n",
+                StoreFailure::Auth,
+            ),
+            (
+                "-ERR ACL failure in script: User shop has no permissions to run 'time'\r\n",
+                StoreFailure::Auth,
+            ),
             ("-OOM command not allowed when used memory > 'maxmemory'.\r\n", StoreFailure::Refused),
             ("-MISCONF Redis is configured to save RDB snapshots\r\n", StoreFailure::Refused),
             ("-CROSSSLOT Keys in request don't hash to the same slot\r\n", StoreFailure::Refused),
