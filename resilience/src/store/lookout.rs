@@ -5,6 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use redis::{ErrorKind, ServerErrorKind};
+
 use super::{guard::Guard, link::Link};
 use crate::sync::atomic::{AtomicBool, Ordering};
 
@@ -52,7 +54,12 @@ impl Lookout {
         let Ok((mut connection, number)) = self.link.get().await else { return false };
         let ping = redis::cmd("PING");
         let answer = tokio::time::timeout(self.answers_within, connection.run(&ping)).await;
-        let answers = matches!(answer, Ok(Ok(_)));
+        let answers = match answer {
+            Ok(Ok(_)) => true,
+            // A server that does not let this user ask is there all the same.
+            Ok(Err(error)) => error.kind() == ErrorKind::Server(ServerErrorKind::NoPerm),
+            Err(_) => false,
+        };
         if !answers {
             self.link.discard(number);
         }

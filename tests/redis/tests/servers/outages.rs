@@ -94,6 +94,28 @@ fn k13_after_a_long_outage_limits_are_shared_again_within_two_seconds() {
     assert!(took <= Duration::from_secs(2), "{took:?}");
 }
 
+/// As all whose rights were given by hand, without this one.
+#[test]
+fn a_user_who_may_not_ping_shares_limits_again_as_soon_as_others() {
+    let server = Server::start();
+    let mut acl = redis::cmd("ACL");
+    acl.arg(&["SETUSER", "shop", "on", ">tree", "~test:*", "+@all", "-ping"]);
+    let () = acl.query(&mut server.connect()).unwrap();
+    let url = server.url().replace("redis://", "redis://shop:tree@");
+    let store = open_with(StoreConfig::builder([url], "test"));
+    let limiter = limiter("orders", limit(Algorithm::Gcra, 1_000, A_YEAR), &store);
+    time_until_shared(&limiter, &store);
+    server.stop();
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_secs(5) {
+        assert!(limiter.try_acquire(1).is_err());
+        thread::sleep(Duration::from_millis(10));
+    }
+    server.go_on();
+    let took = time_until_shared(&limiter, &store);
+    assert!(took <= Duration::from_secs(2), "{took:?}");
+}
+
 /// Stands still for eight seconds, which thirty are no different from: the pauses of the guard have
 /// grown to four seconds by then.
 #[test]
