@@ -12,11 +12,9 @@ local window = math.floor(now / period)
 local rest = (window + 1) * period - now
 local key = KEYS[1] .. ':' .. string.format('%.0f', window)
 
-local written = redis.call('GET', key)
-local used = tonumber(written)
 -- What no script has written counts as nothing.
-local sound = used and used >= 0 and used < 9007199254740992 and used == math.floor(used)
-if not sound then used = 0 end
+local used = tonumber(string.match(redis.call('GET', key) or '', '^%d+$'))
+if not used or used >= 9007199254740992 then used = 0 end
 
 local left = math.max(limit - used, 0)
 if left < least then
@@ -25,10 +23,5 @@ if left < least then
 end
 local taken = math.min(left, most)
 local expiry = math.ceil(rest / 1000) + 1000
-if sound then
-  redis.call('INCRBY', key, string.format('%.0f', taken))
-  redis.call('PEXPIRE', key, string.format('%.0f', expiry))
-else
-  redis.call('SET', key, string.format('%.0f', taken), 'PX', string.format('%.0f', expiry))
-end
+redis.call('SET', key, string.format('%.0f', used + taken), 'PX', string.format('%.0f', expiry))
 return {taken, 0, left - taken, rest}
