@@ -6,7 +6,7 @@ use super::{
     config::{RateLimiterConfig, RateLimiterConfigBuilder},
     engine::{Decision, Engine},
     event::{RateLimiterEvent, RateLimiterEventKind},
-    global::Global,
+    global::{Global, Limited},
     line::Line,
     metrics::RateLimiterMetrics,
     quota::Quota,
@@ -216,7 +216,7 @@ impl RateLimiter {
         keys: Keys<Self>,
     ) -> Self {
         let quota = Quota::of(&config, backing.nodes());
-        let global = global_of(&config, &backing, &name, events.key(), None);
+        let global = global_of(&config, &backing, Limited::new(&name, events.key(), &keys), None);
         let state = State {
             engine: Engine::new(quota, clock.now()),
             quota,
@@ -774,9 +774,9 @@ impl RateLimiter {
     /// Says whether those that wait have to be told.
     fn apply(&self, state: &mut State, config: Arc<RateLimiterConfig>, now: u64) -> bool {
         let waits_elsewhere = state.global.as_ref().is_some_and(|global| global.waiting() > 0);
-        let Shared { name, events, .. } = &*self.shared;
-        let before = state.global.as_deref();
-        state.global = global_of(&config, &state.backing, name, events.key(), before);
+        let Shared { name, events, keys, .. } = &*self.shared;
+        let limited = Limited::new(name, events.key(), keys);
+        state.global = global_of(&config, &state.backing, limited, state.global.as_deref());
         state.apply(config, now) || waits_elsewhere
     }
 
@@ -966,12 +966,11 @@ impl Member for RateLimiter {
 fn global_of(
     config: &RateLimiterConfig,
     backing: &Backing,
-    name: &str,
-    key: Option<&str>,
+    limited: Limited<'_>,
     before: Option<&Global>,
 ) -> Option<Arc<Global>> {
     (config.scope() == Scope::Global)
-        .then(|| Arc::new(Global::new(config, backing, name, key, before)))
+        .then(|| Arc::new(Global::new(config, backing, limited, before)))
 }
 
 impl State {

@@ -2,6 +2,7 @@
 
 mod ask;
 mod lease;
+mod limited;
 mod queue;
 mod verdict;
 mod wish;
@@ -18,6 +19,7 @@ use tokio::sync::Semaphore;
 
 pub(super) use ask::{ask, ask_blocking};
 use lease::Lease;
+pub(super) use limited::Limited;
 use queue::Queue;
 use verdict::Verdict;
 use wish::Wish;
@@ -54,13 +56,12 @@ impl Global {
     pub(super) fn new(
         config: &RateLimiterConfig,
         backing: &Backing,
-        name: &str,
-        key: Option<&str>,
+        limited: Limited<'_>,
         before: Option<&Self>,
     ) -> Self {
         let limit = config.limit_for_period();
         Self {
-            place: backing.store().map(|store| (store.clone(), store.key("rl", name, key))),
+            place: backing.store().map(|store| (store.clone(), limited.place(store))),
             script: match config.algorithm() {
                 Algorithm::FixedWindow => &FIXED_WINDOW,
                 Algorithm::Gcra => &GCRA,

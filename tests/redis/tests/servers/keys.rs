@@ -157,6 +157,22 @@ fn every_key_of_a_keyed_limit_has_the_limit_for_itself() {
 }
 
 #[test]
+fn keys_without_room_share_a_limit_that_is_not_the_one_of_the_name() {
+    let server = Server::start();
+    let store = open(&server.url());
+    for algorithm in ALGORITHMS {
+        let config = limit(algorithm, 3, A_YEAR).max_keys(1);
+        let [one, other] =
+            [(); 2].map(|()| limiter(&format!("{algorithm:?}"), config.clone(), &store));
+        assert_eq!(admitted(&one.keyed("room"), 10), 3);
+        assert_eq!(admitted(&other.keyed("other room"), 10), 3);
+        let shared = admitted(&one.keyed("a"), 2) + admitted(&other.keyed("b"), 10);
+        assert_eq!(shared, 3, "all processes have it together");
+        assert_eq!(admitted(&one, 10), 3, "the name without a key");
+    }
+}
+
+#[test]
 fn k16_what_makes_no_sense_under_a_key_counts_as_nothing() {
     let server = Server::start();
     let (store, mut connection) = (open(&server.url()), server.connect());
@@ -165,7 +181,21 @@ fn k16_what_makes_no_sense_under_a_key_counts_as_nothing() {
         let limiter = limiter(&format!("{algorithm:?}"), limit(algorithm, 3, A_YEAR), &store);
         assert_eq!(admitted(&limiter, 10), 3);
         let key = only_key(&mut connection);
-        for garbage in [&b""[..], b"three", b"-7", b"nan", b"-inf", b"\xff\x00\x80", b"1e", b"{}"] {
+        for garbage in [
+            &b""[..],
+            b"three",
+            b"-7",
+            b"nan",
+            b"-inf",
+            b"\xff\x00\x80",
+            b"1e",
+            b"{}",
+            b" 3 ",
+            b"3.0",
+            b"0x3",
+            b"-0",
+            b"1e1",
+        ] {
             let () = connection.set(&key, garbage).unwrap();
             assert_eq!(admitted(&limiter, 10), 3, "{algorithm:?}: {garbage:?}");
             let left: i64 = connection.pttl(&key).unwrap();
