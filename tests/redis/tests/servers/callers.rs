@@ -19,7 +19,7 @@ use resilience::{
 };
 use resilience_redis_tests::{
     limits::{A_YEAR, ALGORITHMS, admitted, limit, limiter, open},
-    server::{Server, wait_until},
+    server::{Server, wait_for_a_window, wait_until},
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -60,16 +60,18 @@ fn threads_without_a_runtime_and_tasks_of_several_runtimes_share_a_limit() {
 
 #[test]
 fn a_runtime_that_ends_takes_its_waiting_calls_with_it_and_nobody_elses() {
+    const PERIOD: Duration = Duration::from_millis(400);
     let server = Server::start();
     let store = open(&server.url());
     for algorithm in ALGORITHMS {
-        let limiter = patient(algorithm, 1, Duration::from_millis(400), &store);
+        let limiter = patient(algorithm, 1, PERIOD, &store);
         let wait_in = |runtime: &Runtime| {
             let limiter = limiter.clone();
             runtime.spawn(async move { limiter.acquire(1).await })
         };
-        limiter.acquire_blocking(1).unwrap();
         let (ends, stays) = (runtime(), runtime());
+        wait_for_a_window(&server, PERIOD);
+        limiter.acquire_blocking(1).unwrap();
         // The first in the line, who would ask for the others, goes away.
         let _gone = wait_in(&ends);
         wait_until("it waits", || limiter.waiting() == 1);
