@@ -60,6 +60,10 @@ impl Store {
         match self.0 {}
     }
 
+    pub(crate) fn decision_timeout(&self) -> Duration {
+        match self.0 {}
+    }
+
     pub(crate) fn due(&self) -> Instant {
         match self.0 {}
     }

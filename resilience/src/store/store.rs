@@ -1,4 +1,9 @@
-use std::{fmt, future::Future, sync::Arc, time::Instant};
+use std::{
+    fmt,
+    future::Future,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use tokio::{sync::oneshot, task::JoinHandle};
 
@@ -79,6 +84,11 @@ impl Store {
         self.shared.config.nodes()
     }
 
+    /// How long a decision may take.
+    pub(crate) fn decision_timeout(&self) -> Duration {
+        self.shared.config.decision_timeout()
+    }
+
     /// Where something is in this store.
     pub(crate) fn key(&self, kind: &str, name: &str, key: Option<&str>) -> Key {
         Key::new(self.shared.config.namespace(), kind, name, key)
@@ -86,7 +96,7 @@ impl Store {
 
     /// Until when a decision may take that is wanted now.
     pub(crate) fn due(&self) -> Instant {
-        due(self.shared.config.decision_timeout())
+        due(self.decision_timeout())
     }
 
     /// Has a script decide.

@@ -10,7 +10,7 @@ use super::{
         config::OnStoreFailure,
         instance::{RateLimiter, Ticket},
     },
-    Verdict,
+    Global, Verdict,
 };
 use crate::{RequestNotPermitted, blocking, clock::saturating_nanos};
 
@@ -31,10 +31,16 @@ pub(in super::super) async fn ask<S: Future<Output = ()>>(
     loop {
         // Looked up each time: a reload may have changed it.
         let Some(global) = limiter.global() else { return request.goes_on_here(due) };
-        if front.is_none() && global.queue.is_taken() {
-            let had_time = limiter.clock().now() < due;
-            front = global.queue.wait(either(sleep_until(due), switched_off(limiter))).await;
+        let began = limiter.clock().now();
+        if front.is_none() && global.queue.is_taken() && !global.front_is_lost(began) {
+            let had_time = began < due;
+            let first_is_lost = front_is_lost(limiter, &global, due, &sleep_until);
+            let end = either(first_is_lost, switched_off(limiter));
+            front = global.queue.wait(end).await;
             let now = limiter.clock().now();
+            if let Some(front) = &front {
+                front.sleeps_until(now);
+            }
             // The first place may come together with the end of the time.
             if now >= due && (front.is_none() || had_time) {
                 // Those before were not let in either: to ask would be to overtake them.
@@ -59,11 +65,29 @@ pub(in super::super) async fn ask<S: Future<Output = ()>>(
             return request.refused(wait);
         }
         front = front.or_else(|| global.queue.enter());
-        // Without the first place: what was told is for whoever has it. That will be another time.
         if let Some(front) = &front {
             front.sleeps_until(back);
-            either(sleep_until(back), limiter.moved()).await;
+        } else if !global.front_is_lost(now) {
+            // What was told is for the first one. That will be another time.
+            continue;
         }
+        either(sleep_until(back), limiter.moved()).await;
+    }
+}
+
+/// Ends when the first one is not heard of any more, or at `due`.
+async fn front_is_lost<S: Future<Output = ()>>(
+    limiter: &RateLimiter,
+    global: &Global,
+    due: u64,
+    sleep_until: impl Fn(u64) -> S,
+) {
+    loop {
+        let now = limiter.clock().now();
+        if now >= due || global.front_is_lost(now) {
+            return;
+        }
+        sleep_until(global.front_is_lost_at().min(due)).await;
     }
 }
 

@@ -13,6 +13,7 @@ use std::{
         Arc,
         atomic::{AtomicI64, Ordering},
     },
+    time::Duration,
 };
 
 use tokio::sync::Semaphore;
@@ -30,9 +31,13 @@ use super::{
 };
 use crate::{
     backing::Backing,
+    clock::saturating_nanos,
     store::{FIXED_WINDOW, GCRA, Key, Script, Store},
     sync::plain::{Mutex, MutexGuard},
 };
+
+/// How late somebody may be to ask again, beside the time for a decision.
+const LATE: Duration = Duration::from_secs(1);
 
 /// What a limiter needs to have its limit counted elsewhere.
 pub(super) struct Global {
@@ -48,6 +53,8 @@ pub(super) struct Global {
     /// Held by the one who fetches a block: the others wait for what it brings.
     fetching: Semaphore,
     queue: Queue,
+    /// For how long the first one in it may be late, in nanoseconds.
+    patience: u64,
     /// What the store had left when it was last asked.
     left: AtomicI64,
 }
@@ -74,6 +81,9 @@ impl Global {
             fetching: Semaphore::new(1),
             // Whoever waits keeps its place when settings change.
             queue: before.map_or_else(Queue::new, |before| before.queue.clone()),
+            patience: saturating_nanos(
+                LATE + backing.store().map_or(Duration::ZERO, Store::decision_timeout),
+            ),
             left: AtomicI64::new(limit.into()),
         }
     }
@@ -90,6 +100,16 @@ impl Global {
 
     pub(super) fn waiting(&self) -> u64 {
         self.queue.len()
+    }
+
+    /// When the first one that waits is lost: it should have asked again by then. Whoever began its call
+    /// polls no more without dropping it, which must not keep out the others for good.
+    fn front_is_lost_at(&self) -> u64 {
+        self.queue.front_sleeps_until().saturating_add(self.patience)
+    }
+
+    fn front_is_lost(&self, now: u64) -> bool {
+        self.queue.is_taken() && self.front_is_lost_at() <= now
     }
 
     /// Gives up what was fetched, and says how many permissions that were.

@@ -66,10 +66,14 @@ impl Queue {
 
     /// For how long the first one has still to wait: nobody behind is let in earlier.
     pub(super) fn front_sleeps_for(&self, now: u64) -> Option<Duration> {
-        match self.until.load(Ordering::Relaxed).saturating_sub(now) {
+        match self.front_sleeps_until().saturating_sub(now) {
             0 => None,
             nanos => Some(Duration::from_nanos(nanos)),
         }
+    }
+
+    pub(super) fn front_sleeps_until(&self) -> u64 {
+        self.until.load(Ordering::Relaxed)
     }
 
     fn front(&self, turn: OwnedSemaphorePermit, place: Place) -> Front {

@@ -9,11 +9,37 @@ use std::{
     time::Duration,
 };
 
-use resilience::RateLimiter;
+use resilience::{RateLimiter, rate_limiter::Algorithm, store::StoreConfig};
 use resilience_redis_tests::{
-    limits::{A_YEAR, ALGORITHMS, admitted, limit, limiter, open},
+    limits::{A_YEAR, ALGORITHMS, admitted, limit, limiter, open, open_with},
     server::Server,
 };
+
+/// Waits behind somebody or not, is let in in the end, and stays in nobody's way.
+#[tokio::test]
+async fn one_that_is_the_first_to_wait_is_passed_by_in_the_end() {
+    const PERIOD: Duration = Duration::from_millis(500);
+    let server = Server::start();
+    let config = StoreConfig::builder([server.url()], "test");
+    let store = open_with(config.decision_timeout(Duration::from_secs(1)));
+    let config = limit(Algorithm::Gcra, 10, PERIOD).timeout_duration(Duration::from_secs(20));
+    let limiter = limiter("orders", config, &store);
+    limiter.acquire(10).await.unwrap();
+    let mut first = Box::pin(limiter.acquire(10));
+    // The answer comes from another thread.
+    for _ in 0..20 {
+        poll(first.as_mut());
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(limiter.waiting(), 1);
+    let behind = tokio::time::timeout(Duration::from_secs(10), limiter.acquire(1));
+    assert_eq!(behind.await.expect("there is room for it soon"), Ok(()));
+    let late = limiter.clone();
+    let late = tokio::task::spawn_blocking(move || late.try_acquire(1)).await;
+    assert_eq!(late.unwrap(), Ok(()));
+    assert_eq!(first.await, Ok(()));
+    assert_eq!(limiter.waiting(), 0);
+}
 
 fn poll(call: Pin<&mut impl Future>) {
     assert!(call.poll(&mut Context::from_waker(Waker::noop())).is_pending());
