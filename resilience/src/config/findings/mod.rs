@@ -15,6 +15,7 @@ mod minimum_above_window;
 mod open_outlasts_retry;
 mod permits_above_limit;
 mod probes_above_decision;
+mod quorum_above_nodes;
 mod rate_below_minimum;
 mod recorded_and_ignored;
 mod refusals_counted;
@@ -54,6 +55,7 @@ const RULES: &[Rule] = &[
     refusals_counted::check,
     lease_bound::check,
     share_of_limit::check,
+    quorum_above_nodes::check,
 ];
 
 /// What all rules find. What several instances inherit is told once.
