@@ -83,13 +83,11 @@ impl<T: Clone> Flights<T> {
     /// Dropping it leaves the flight to the others.
     pub(super) async fn take_part(&self, key: &str) -> Part<T> {
         let member = self.join(key);
-        match Arc::clone(&member.flight().lead).acquire_owned().await {
-            Ok(turn) => Part::Leads(Lead { member, _turn: turn }),
-            Err(_) => {
-                let result = member.flight().result.get();
-                Part::Follows(result.expect("a flight is closed by its result").clone())
-            }
+        if let Ok(turn) = Arc::clone(&member.flight().lead).acquire_owned().await {
+            return Part::Leads(Lead { member, _turn: turn });
         }
+        let result = member.flight().result.get();
+        Part::Follows(result.expect("a flight is closed by its result").clone())
     }
 }
 
