@@ -3,7 +3,7 @@
 use std::{io, path::Path, time::Duration};
 
 use clap::Args;
-use resilience::{ConfigError, Resilience};
+use resilience::{ConfigError, Resilience, rate_limiter::Scope};
 
 use crate::{
     access::{AccessGate, AccountClient, Lifetimes},
@@ -134,7 +134,12 @@ pub async fn order(
     let store = OrderStore::open(database).await?;
     let inventory = InventoryClient::new(Peer::new(inventory)?);
     let payment = PaymentClient::new(Peer::new(payment)?);
-    let service = OrderService::new(store, inventory, payment);
+    let service = OrderService::new(store, inventory, payment, registry)?;
+    if service.scope() == Scope::Local {
+        tracing::info!(
+            "POST /orders/global is limited in this process alone; --redis has all share it"
+        );
+    }
     let sweeper = Settler::new(service.clone()).start(registry, settling.every);
     let routes = order::routes(service, settling.secret.clone(), accounts.gate()?);
     let routes = web::finish(routes, registry);

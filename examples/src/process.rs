@@ -8,7 +8,10 @@ use std::{
 };
 
 use clap::{Args, Parser, builder::RangedU64ValueParser};
-use resilience::{Resilience, config::ConfigBuilder};
+use resilience::{
+    Resilience,
+    config::{ConfigBuilder, Format},
+};
 use tempfile::TempDir;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -35,6 +38,30 @@ pub struct Common {
     /// File that declares the protections; the built-in ones if left out
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
+}
+
+const REDIS_HELP: &str = "Share limits and double clicks with the other processes at this Redis, \
+    redis://HOST:PORT; without a URL at that in REDIS_URL, which is the place for one with a password";
+
+/// The argument of the services that share limits with others of their kind.
+#[derive(Debug, Clone, Args)]
+pub struct Shared {
+    // No doc comment: the name of a variable would stand in backticks in the help.
+    #[arg(long, value_name = "URL", num_args = 0..=1, help = REDIS_HELP)]
+    #[allow(clippy::option_option)] // as clap has an argument whose value may be left out
+    redis: Option<Option<String>>,
+}
+
+impl Shared {
+    /// Declares what is shared, if anything is to be.
+    pub fn declare(&self, loader: ConfigBuilder) -> ConfigBuilder {
+        let Some(url) = &self.redis else { return loader };
+        let loader = loader.text(settings::SHARED, Format::Yaml);
+        match url {
+            Some(url) => loader.set("redis.url", url),
+            None => loader,
+        }
+    }
 }
 
 /// The arguments of the services that settle what is unknown.
@@ -101,6 +128,11 @@ impl DatabaseFile {
 }
 
 impl Common {
+    /// What reads the protections that are declared.
+    pub fn loader(&self) -> ConfigBuilder {
+        settings::loader(self.config.as_deref())
+    }
+
     /// Logs to standard error, fills the process registry with the protections, puts together the
     /// service and serves it until SIGTERM or ctrl-c. On SIGHUP it reads the protections anew.
     ///
@@ -112,11 +144,11 @@ impl Common {
     pub async fn serve(
         &self,
         name: &str,
+        loader: ConfigBuilder,
         app: impl AsyncFnOnce(&Resilience) -> Result<App, StartError>,
     ) -> Result<(), StartError> {
         let ansi = std::io::stderr().is_terminal();
         tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(ansi).init();
-        let loader = settings::loader(self.config.as_deref());
         let registry = resilience::init(loader.clone().load()?)?;
         let app = app(&registry).await?;
         // It stops when it is dropped, at the end.

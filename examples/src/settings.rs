@@ -10,6 +10,9 @@ use resilience::{
 /// The declarations that are built in, for a start without any file.
 pub const EMBEDDED: &str = include_str!("../resilience.yaml");
 
+/// What is declared on top of them for processes that share limits.
+pub const SHARED: &str = include_str!("../redis.yaml");
+
 /// Reads the declarations from `file`, or the built-in ones.
 ///
 /// # Errors

@@ -23,5 +23,5 @@ async fn main() -> ExitCode {
 
 async fn run(arguments: Arguments) -> Result<(), StartError> {
     let app = async |registry: &_| Ok(assembly::account(registry));
-    arguments.common.serve("account", app).await
+    arguments.common.serve("account", arguments.common.loader(), app).await
 }

@@ -30,5 +30,5 @@ async fn run(arguments: Arguments) -> Result<(), StartError> {
     let app = async |registry: &_| {
         assembly::inventory(registry, database.path(), &arguments.accounts).await
     };
-    arguments.common.serve("inventory", app).await
+    arguments.common.serve("inventory", arguments.common.loader(), app).await
 }

@@ -1,46 +1,10 @@
-//! The order service as a process of its own.
+//! The order service.
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use examples::{
-    assembly::{self, Accounts, StartError},
-    peer::BaseUrl,
-    process::{self, Common, Database, Settle},
-};
-
-/// The order service: POST /orders, GET /orders/{id}, POST /orders/{id}/payment, GET /products
-#[derive(Debug, Parser)]
-#[command(version, mut_arg("port", |port| port.default_value("8080")))]
-struct Arguments {
-    /// Base URL of the inventory service
-    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8081")]
-    inventory_url: BaseUrl,
-    /// Base URL of the payment service
-    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8082")]
-    payment_url: BaseUrl,
-    #[command(flatten)]
-    settle: Settle,
-    #[command(flatten)]
-    accounts: Accounts,
-    #[command(flatten)]
-    database: Database,
-    #[command(flatten)]
-    common: Common,
-}
+use examples::{order_process, process};
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    process::main(run).await
-}
-
-async fn run(arguments: Arguments) -> Result<(), StartError> {
-    let database = arguments.database.file()?;
-    let settling = arguments.settle.settling()?;
-    let app = async |registry: &_| {
-        let (inventory, payment) = (&arguments.inventory_url, &arguments.payment_url);
-        let accounts = &arguments.accounts;
-        assembly::order(registry, database.path(), inventory, payment, accounts, &settling).await
-    };
-    arguments.common.serve("order", app).await
+    process::main(order_process::run).await
 }

@@ -40,5 +40,5 @@ async fn run(arguments: Arguments) -> Result<(), StartError> {
         let (providers, accounts) = (&arguments.providers, &arguments.accounts);
         assembly::payment(registry, database.path(), providers, accounts, &settling).await
     };
-    arguments.common.serve("payment", app).await
+    arguments.common.serve("payment", arguments.common.loader(), app).await
 }

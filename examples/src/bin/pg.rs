@@ -31,5 +31,5 @@ async fn run(arguments: Arguments) -> Result<(), StartError> {
     let (secret, plan) = (Secret::from_env()?, WebhookPlan { delay_ms: Some(1_000) });
     let app =
         async |registry: &_| assembly::provider(registry, &arguments.callback_url, secret, plan);
-    arguments.common.serve("pg", app).await
+    arguments.common.serve("pg", arguments.common.loader(), app).await
 }

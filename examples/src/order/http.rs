@@ -1,11 +1,13 @@
 use axum::{
     Router,
     extract::{Request, State},
-    http::HeaderMap,
+    http::{HeaderMap, HeaderName},
     middleware::{Next, from_fn_with_state},
     response::Response,
     routing::{get, post},
 };
+
+use resilience::rate_limiter::Scope;
 
 use super::{Order, OrderRequest, OrderService, Product};
 use crate::{
@@ -16,7 +18,10 @@ use crate::{
     },
 };
 
-/// Routes `POST /orders`, `GET /orders/{id}`, `POST /orders/{id}/payment`, `POST /payments/callback`,
+/// Says whose limit `POST /orders/global` has: `global` or `local`.
+const SCOPE: HeaderName = HeaderName::from_static("x-limit-scope");
+
+/// Routes `POST /orders`, `POST /orders/global`, `GET /orders/{id}`, `POST /orders/{id}/payment`, `POST /payments/callback`,
 /// `GET /products`, `GET /products/{sku}`, `/livez` and `/readyz`.
 ///
 /// Who orders and who pays again goes through the gate. Without a secret no callback is believed.
@@ -28,7 +33,8 @@ pub fn routes(service: OrderService, secret: Option<Secret>, gate: AccessGate) -
         .route("/payments/callback", post(callback))
         .with_state((service.clone(), secret));
     Router::new()
-        .route("/orders", post(place).route_layer(for_asker))
+        .route("/orders", post(place).route_layer(for_asker.clone()))
+        .route("/orders/global", post(place_globally).route_layer(for_asker))
         .route("/orders/{id}", get(read))
         .route("/orders/{id}/payment", post(pay_again).route_layer(for_owner))
         .route("/products", get(products))
@@ -56,6 +62,19 @@ async fn place(
 ) -> Result<Json<Order>, ApiError> {
     let key = optional_idempotency_key(&headers)?;
     Ok(Json(service.place(key, request).await?))
+}
+
+async fn place_globally(
+    State(service): State<OrderService>,
+    headers: HeaderMap,
+    Json(request): Json<OrderRequest>,
+) -> ([(HeaderName, &'static str); 1], Result<Json<Order>, ApiError>) {
+    let place = async {
+        let key = optional_idempotency_key(&headers)?;
+        Ok(Json(service.place_globally(key, request).await?))
+    };
+    let scope = if service.scope() == Scope::Global { "global" } else { "local" };
+    ([(SCOPE, scope)], place.await)
 }
 
 async fn read(

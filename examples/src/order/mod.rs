@@ -1,10 +1,10 @@
 //! The order service: the customer's side of the system.
 
 mod catalogue;
+mod clicks;
 mod domain;
 mod errors;
 mod http;
-mod in_progress;
 mod inventory_client;
 mod payment_client;
 mod service;

@@ -1,9 +1,10 @@
 use axum::body::Bytes;
-use resilience::rate_limiter;
+use resilience::{ConfigError, Resilience, rate_limiter, rate_limiter::Scope};
 
 use super::{
     InventoryClient, InventoryError, Order, OrderError, OrderRequest, OrderStore, PaymentCallError,
-    PaymentClient, PaymentState, Product, in_progress::InProgress,
+    PaymentClient, PaymentState, Product,
+    clicks::{Click, Clicks},
 };
 use crate::{
     inventory::{Release, Reservation},
@@ -16,24 +17,25 @@ pub struct OrderService {
     pub(super) store: OrderStore,
     inventory: InventoryClient,
     pub(super) payment: PaymentClient,
-    clicks: InProgress<Click>,
-}
-
-/// What makes two requests the same click.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Click {
-    /// The client says so.
-    Key(String),
-    /// It says nothing: the same order by the same user while the first one is under way.
-    Request(OrderRequest),
-    /// Paying this order again.
-    Payment(String),
+    clicks: Clicks,
+    registry: Resilience,
 }
 
 impl OrderService {
-    /// Places orders with this inventory and this payment service.
-    pub fn new(store: OrderStore, inventory: InventoryClient, payment: PaymentClient) -> Self {
-        Self { store, inventory, payment, clicks: InProgress::new() }
+    /// Places orders with this inventory and this payment service, and shares what other processes
+    /// must know of in the store of `registry`, if it has one.
+    ///
+    /// # Errors
+    ///
+    /// If clicks are kept for a time that no store takes, which is a mistake of this program.
+    pub fn new(
+        store: OrderStore,
+        inventory: InventoryClient,
+        payment: PaymentClient,
+        registry: &Resilience,
+    ) -> Result<Self, ConfigError> {
+        let clicks = Clicks::of(registry)?;
+        Ok(Self { store, inventory, payment, clicks, registry: registry.clone() })
     }
 
     /// Places an order and pays it.
@@ -56,25 +58,31 @@ impl OrderService {
         key: Option<&str>,
         request: OrderRequest,
     ) -> Result<Order, OrderError> {
-        let click = match key {
-            Some(key) => Click::Key(key.to_owned()),
-            None => Click::Request(request.clone()),
-        };
-        let _turn = self.clicks.begin(click).ok_or(OrderError::InProgress)?;
-        if let Some(key) = key
-            && let Some(order) = self.store.find_by_key(key).await?
-        {
-            return self.go_on(order, &request).await;
-        }
-        let order = request.into_order()?;
+        self.place_once(key, request).await
+    }
 
-        // The order is written down before anything is asked of others: whatever happens from here
-        // on, what was reserved or charged for it can be traced.
-        self.store.insert(key, &order).await?;
-        match self.reserve(&order).await {
-            Ok(()) => self.pay(order).await,
-            Err(cause) => Err(self.undo(order, cause).await?),
-        }
+    /// [`place`](Self::place) at the other entrance, whose limit all order processes share if they have
+    /// a store.
+    ///
+    /// # Errors
+    ///
+    /// As [`place`](Self::place).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`place`](Self::place).
+    #[rate_limiter(name = "orderGlobalRl")]
+    pub async fn place_globally(
+        &self,
+        key: Option<&str>,
+        request: OrderRequest,
+    ) -> Result<Order, OrderError> {
+        self.place_once(key, request).await
+    }
+
+    /// Whose limit that of [`place_globally`](Self::place_globally) is.
+    pub fn scope(&self) -> Scope {
+        self.registry.rate_limiter("orderGlobalRl").config().scope()
     }
 
     /// Pays an order whose last payment was declined.
@@ -89,21 +97,8 @@ impl OrderService {
     /// As [`place`](Self::place).
     #[rate_limiter(name = "orderRl")]
     pub async fn pay_again(&self, order_id: &str) -> Result<Order, OrderError> {
-        let turn = self.clicks.begin(Click::Payment(order_id.to_owned()));
-        let _turn = turn.ok_or(OrderError::InProgress)?;
-        let unknown = || OrderError::Unknown(order_id.to_owned());
-        let order = self.store.find(order_id).await?.ok_or_else(unknown)?;
-        match order.payment_status {
-            PaymentState::Approved => Ok(order),
-            PaymentState::Pending => Err(OrderError::Pending(Box::new(order))),
-            PaymentState::Rejected => {
-                if !self.store.pay_anew(&order).await? {
-                    return Err(OrderError::InProgress); // in another process
-                }
-                let order = self.store.find(order_id).await?.ok_or_else(unknown)?;
-                self.pay(order).await
-            }
-        }
+        let click = Click::Payment(order_id.to_owned());
+        self.clicks.once(click, self.pay_unless_paid(order_id)).await
     }
 
     /// Takes what the provider reports by itself: the payment service, which checks it as well, says
@@ -155,6 +150,35 @@ impl OrderService {
         self.store.is_ready().await
     }
 
+    async fn place_once(
+        &self,
+        key: Option<&str>,
+        request: OrderRequest,
+    ) -> Result<Order, OrderError> {
+        let click = match key {
+            Some(key) => Click::Key(key.to_owned()),
+            None => Click::Request(request.clone()),
+        };
+        self.clicks.once(click, self.begin(key, request)).await
+    }
+
+    async fn begin(&self, key: Option<&str>, request: OrderRequest) -> Result<Order, OrderError> {
+        if let Some(key) = key
+            && let Some(order) = self.store.find_by_key(key).await?
+        {
+            return self.go_on(order, &request).await;
+        }
+        let order = request.into_order()?;
+
+        // The order is written down before anything is asked of others: whatever happens from here
+        // on, what was reserved or charged for it can be traced.
+        self.store.insert(key, &order).await?;
+        match self.reserve(&order).await {
+            Ok(()) => self.pay(order).await,
+            Err(cause) => Err(self.undo(order, cause).await?),
+        }
+    }
+
     /// Takes up an order again: reserving and paying twice under its names happens once.
     async fn go_on(&self, order: Order, request: &OrderRequest) -> Result<Order, OrderError> {
         if !order.answers(request) {
@@ -167,6 +191,22 @@ impl OrderService {
         match self.reserve(&order).await {
             Ok(()) => self.pay(order).await,
             Err(cause) => Err(OrderError::Unreserved { order: Box::new(order), cause }),
+        }
+    }
+
+    async fn pay_unless_paid(&self, order_id: &str) -> Result<Order, OrderError> {
+        let unknown = || OrderError::Unknown(order_id.to_owned());
+        let order = self.store.find(order_id).await?.ok_or_else(unknown)?;
+        match order.payment_status {
+            PaymentState::Approved => Ok(order),
+            PaymentState::Pending => Err(OrderError::Pending(Box::new(order))),
+            PaymentState::Rejected => {
+                if !self.store.pay_anew(&order).await? {
+                    return Err(OrderError::InProgress); // in another process
+                }
+                let order = self.store.find(order_id).await?.ok_or_else(unknown)?;
+                self.pay(order).await
+            }
         }
     }
 
