@@ -44,7 +44,9 @@ fn now_ms() -> f64 {
 #[tokio::test]
 async fn every_instance_of_the_running_system_is_shown() {
     let (_world, watched) = watched_system().await;
-    for name in ["orderRl", "inventoryBh", "paymentTl", "paymentServiceTl", "reconnect"] {
+    for name in
+        ["orderRl", "orderGlobalRl", "inventoryBh", "paymentTl", "paymentServiceTl", "reconnect"]
+    {
         watched.page.until(&row(name)).await;
     }
     for name in ["paymentCb", "paymentServiceCb", "inventoryCb"] {
@@ -55,7 +57,7 @@ async fn every_instance_of_the_running_system_is_shown() {
     }
     watched
         .page
-        .until("document.querySelector('#summary').innerText.startsWith('24 instances')")
+        .until("document.querySelector('#summary').innerText.startsWith('25 instances')")
         .await;
     assert_eq!(watched.page.complaints(), [""; 0]);
 }

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use examples::settings::EMBEDDED;
+use examples::{redis_server::RedisServer, settings::EMBEDDED};
 use serde_json::Value;
 use support::{book, until};
 
@@ -167,6 +167,99 @@ async fn a_payment_service_that_is_killed_while_it_asks_settles_the_payment_once
     let charges = ledger().await;
     assert_eq!((charges.as_array().map(Vec::len), &charges[0]["requests"]), (Some(1), &1.into()));
     assert_eq!(payment.terminate(), Some(0));
+}
+
+/// What two order processes need around them.
+struct Callees {
+    provider: Service,
+    payment: Service,
+    inventory: Service,
+}
+
+impl Callees {
+    fn start() -> Self {
+        let provider = Service::start("pg", &[]);
+        let payment = Service::start("payment", &["--provider-url", &provider.url]);
+        let inventory = Service::start("inventory", &[]);
+        Self { provider, payment, inventory }
+    }
+
+    fn order(&self, more: &[&str]) -> Service {
+        let urls = ["--inventory-url", &self.inventory.url, "--payment-url", &self.payment.url];
+        Service::start("order", &[&urls[..], more].concat())
+    }
+}
+
+#[tokio::test]
+async fn a_double_click_at_two_processes_that_share_a_redis_submits_once() {
+    let redis = RedisServer::start().await.expect("a Redis");
+    let callees = Callees::start();
+    let shared = ["--redis", &redis.url()];
+    let [one, other] = [callees.order(&shared), callees.order(&shared)];
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    // Both come before the first is answered.
+    let faults = client.put(format!("{}/faults", callees.provider.url));
+    faults.body(r#"{"delay_ms":1000}"#).send().await.unwrap();
+
+    for key in [Some("k"), None] {
+        let click = async |process: &Service| {
+            let mut request = client.post(format!("{}/orders", process.url)).json(&book(1));
+            if let Some(key) = key {
+                request = request.header("idempotency-key", key);
+            }
+            let answer = request.send().await.unwrap();
+            (answer.status().as_u16(), answer.json::<Value>().await.unwrap())
+        };
+        let (a, b) = tokio::join!(click(&one), click(&other));
+        let mut statuses = [a.0, b.0];
+        statuses.sort_unstable();
+        assert_eq!(statuses, [200, 409], "{key:?}: {a:?} {b:?}");
+        let told = if a.0 == 409 { a.1 } else { b.1 };
+        assert_eq!(told["error"], "ALREADY_IN_PROGRESS", "{told}");
+    }
+    let ledger = client.get(format!("{}/ledger", callees.provider.url)).send().await.unwrap();
+    let ledger: Value = ledger.json().await.unwrap();
+    assert_eq!(ledger["charges"].as_array().map(Vec::len), Some(2), "{ledger}");
+}
+
+#[tokio::test]
+async fn the_other_entrance_has_one_limit_for_all_processes_with_a_redis_and_says_whose_it_has() {
+    let redis = RedisServer::start().await.expect("a Redis");
+    let callees = Callees::start();
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let url = redis.url();
+    for (arguments, scope, admitted) in
+        [(&["--redis", &url][..], "global", 2), (&[][..], "local", 4)]
+    {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("resilience.yaml");
+        // Periods that do not end during the test.
+        let long = EMBEDDED.replace("limit_refresh_period: 1s", "limit_refresh_period: 365d");
+        let low = long.replace("limit_for_period: 10", "limit_for_period: 2");
+        std::fs::write(&file, low).unwrap();
+        let config = ["--config", file.to_str().unwrap()];
+        let processes = [(); 2].map(|()| callees.order(&[&config[..], arguments].concat()));
+        let mut statuses = Vec::new();
+        for user in 0..3 {
+            for process in &processes {
+                let request =
+                    client.post(format!("{}/orders/global", process.url)).json(&book(user));
+                let answer = request.send().await.unwrap();
+                assert_eq!(answer.headers()["x-limit-scope"], scope);
+                statuses.push(answer.status().as_u16());
+            }
+        }
+        let count = |status| statuses.iter().filter(|other| **other == status).count();
+        assert_eq!((count(200), count(429)), (admitted, 6 - admitted), "{scope}: {statuses:?}");
+    }
+}
+
+#[test]
+fn an_address_that_is_no_redis_stops_the_start_and_is_not_shown() {
+    let (status, message) = refused_start("order", &["--redis", "http://:geheim@x"]);
+    assert_eq!(status, Some(1));
+    assert!(message.contains("redis.url") && message.contains("redis://"), "{message}");
+    assert!(!message.contains("geheim"), "{message}");
 }
 
 #[tokio::test]
@@ -361,7 +454,8 @@ fn the_demos_help_tells_the_scenes_and_how_long_they_take() {
         "  4  the inventory hangs",
         "  5  a rush of orders",
         "  6  the account service is down",
-        "about 20 s",
+        "  8  three order processes share a limit",
+        "about 30 s",
         "With --serve, orders go on afterwards",
         "ACTUATOR_TOKEN",
     ] {
@@ -389,7 +483,9 @@ async fn the_demo_is_watched_live_and_goes_on_after_its_scenes_until_it_is_told_
     let permitted = async || {
         let instances = client.get(format!("{}/instances", demo.url)).send().await.unwrap();
         let instances: Value = instances.json().await.unwrap();
-        instances["rateLimiters"][0]["permitted"].as_u64().unwrap()
+        let limiters = instances["rateLimiters"].as_array().unwrap();
+        let entrance = limiters.iter().find(|limiter| limiter["name"] == "orderRl").unwrap();
+        entrance["permitted"].as_u64().unwrap()
     };
     let in_the_scenes = permitted().await;
     assert_ne!(in_the_scenes, 0);
@@ -418,4 +514,40 @@ fn a_scene_that_does_not_exist_is_refused_with_those_that_do() {
     assert_eq!(output.status.code(), Some(2));
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(message.contains("the scenes are 1, 2, 3, 4, 5, 6"), "{message}");
+}
+
+#[test]
+fn scene_8_keeps_its_promises_with_three_order_processes() {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_demo")).args(["--scene", "8", "--json"]).output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{report:#}");
+    let scene = &report["scenes"][0];
+    assert_eq!(
+        scene.get("not_run"),
+        None,
+        "this test needs redis-server, as scripts/test installs"
+    );
+    assert!(scene["promises"].as_array().unwrap().len() > 5, "{report:#}");
+}
+
+#[test]
+fn without_a_redis_server_scene_8_is_not_run_says_how_to_install_one_and_breaks_no_promise() {
+    let demo = |arguments: &[&str]| {
+        let demo = Command::new(env!("CARGO_BIN_EXE_demo"))
+            .args(["--scene", "8"])
+            .args(arguments)
+            .env("PATH", "/nowhere")
+            .output()
+            .unwrap();
+        assert_eq!(demo.status.code(), Some(0), "{demo:?}");
+        String::from_utf8(demo.stdout).unwrap()
+    };
+    let report: Value = serde_json::from_str(&demo(&["--json"])).unwrap();
+    let why = report["scenes"][0]["not_run"].as_str().unwrap();
+    assert!(why.contains("apt-get install redis-server"), "{why}");
+    let told = demo(&[]);
+    for part in [why, "scene 8 was NOT RUN"] {
+        assert!(told.contains(part), "{part} is not in {told}");
+    }
 }

@@ -2,6 +2,7 @@
 
 mod lasting;
 mod latency;
+mod processes;
 mod progress;
 mod report;
 mod runner;
@@ -11,5 +12,6 @@ mod stage;
 mod traffic;
 
 pub use latency::Latencies;
+pub use processes::ORDER;
 pub use report::{Report, SceneReport};
 pub use runner::{DemoError, Options, run};

@@ -25,6 +25,9 @@ pub struct SceneReport {
     pub title: &'static str,
     /// Whether every promise was kept.
     pub kept: bool,
+    /// What is missing for the scene to run, if it did not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_run: Option<String>,
     promises: Vec<Promise>,
     metrics: Map<String, Value>,
 }
@@ -43,18 +46,41 @@ impl Report {
         let kept = scenes.iter().all(|scene| scene.kept);
         Self { kept, seconds: took.as_secs_f64(), scenes }
     }
+
+    /// Whether every promise was kept, and what was left out, in words.
+    pub(super) fn verdict(&self) -> String {
+        let verdict = if self.kept { "Every promise was kept" } else { "A promise was BROKEN" };
+        self.scenes
+            .iter()
+            .filter(|scene| scene.not_run.is_some())
+            .fold(verdict.to_owned(), |verdict, scene| {
+                format!("{verdict}, and scene {} was NOT RUN", scene.scene)
+            })
+    }
 }
 
 impl SceneReport {
     pub(super) fn new(scene: &Scene) -> Self {
         let (promises, metrics) = (Vec::new(), Map::new());
-        Self { scene: scene.number, title: scene.title, kept: true, promises, metrics }
+        Self {
+            scene: scene.number,
+            title: scene.title,
+            kept: true,
+            not_run: None,
+            promises,
+            metrics,
+        }
     }
 
     /// Takes note of what was measured for a promise, and whether that keeps it.
     pub(super) fn promise(&mut self, text: &'static str, measured: impl fmt::Display, kept: bool) {
         self.kept &= kept;
         self.promises.push(Promise { text, measured: measured.to_string(), kept });
+    }
+
+    /// Takes note of why the scene cannot run here, which breaks no promise.
+    pub(super) fn not_run(&mut self, why: impl fmt::Display) {
+        self.not_run = Some(why.to_string());
     }
 
     /// Takes note of what the library itself says.
@@ -65,6 +91,9 @@ impl SceneReport {
 
 impl fmt::Display for SceneReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(why) = &self.not_run {
+            writeln!(f, "  NOT RUN {why}")?;
+        }
         for Promise { text, measured, kept } in &self.promises {
             let verdict = if *kept { "kept  " } else { "BROKEN" };
             writeln!(f, "  {verdict}  {text}")?;

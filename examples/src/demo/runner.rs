@@ -12,6 +12,7 @@ use super::{
 use crate::{
     assembly::StartError,
     management::{TOKEN, manage},
+    redis_server::RedisError,
     settings,
 };
 
@@ -45,6 +46,9 @@ pub enum DemoError {
     /// The system did not come to the state from which a scene starts.
     #[error("waited in vain until {0}")]
     Waited(&'static str),
+    /// The demo's Redis did not do as it was told.
+    #[error(transparent)]
+    Redis(#[from] RedisError),
     /// The report cannot be written.
     #[error("the report cannot be written: {0}")]
     Report(#[from] serde_json::Error),
@@ -55,7 +59,7 @@ fn guide() -> String {
     let line = |scene: &Scene| format!("\n  {}  {}", scene.number, scene.title);
     let scenes: String = SCENES.iter().map(line).collect();
     format!(
-        "Scenes, 2 to 8 s each, about 20 s all of them:{scenes}
+        "Scenes, 2 to 12 s each, about 30 s all of them:{scenes}
 
 With --serve, orders go on afterwards, and every 20 s another trouble comes for 8 s: the page shows
 breakers open, half-open and closed again, timeouts, and permits and slots that run out.
@@ -119,8 +123,7 @@ pub async fn run(options: &Options) -> Result<Report, DemoError> {
     if options.json {
         println!("{}", serde_json::to_string_pretty(&report)?);
     } else {
-        let verdict = if report.kept { "Every promise was kept" } else { "A promise was BROKEN" };
-        println!("{verdict}; the run took {:.1} s.", report.seconds);
+        println!("{}; the run took {:.1} s.", report.verdict(), report.seconds);
     }
     if management.is_some() {
         let mut interrupt = signal(SignalKind::interrupt()).map_err(StartError::from)?;

@@ -44,4 +44,9 @@ pub(super) const SCENES: &[Scene] = &[
         title: "the account service is down",
         run: |stage, report| Box::pin(scenes::account_down::run(stage, report)),
     },
+    Scene {
+        number: 8,
+        title: "three order processes share a limit, and Redis fails",
+        run: |stage, report| Box::pin(scenes::shared_limit::run(stage, report)),
+    },
 ];

@@ -54,19 +54,24 @@ impl Traffic {
         self.order_of(base, "book", 12_000)
     }
 
+    /// The same at the entrance whose limit all order processes share.
+    pub(super) fn global_order(&self, base: &str) -> RequestBuilder {
+        self.order_at(format!("{base}/orders/global"), self.new_user(), "book", 12_000)
+    }
+
     /// An order of a customer who has not ordered before: never a double click.
     pub(super) fn order_of(&self, base: &str, sku: &str, amount: i64) -> RequestBuilder {
-        self.order_of_user(base, self.new_user(), sku, amount)
+        self.order_at(format!("{base}/orders"), self.new_user(), sku, amount)
     }
 
     /// An order of this customer, that is in stock and can be paid.
     pub(super) fn order_by(&self, base: &str, user_id: i64) -> RequestBuilder {
-        self.order_of_user(base, user_id, "book", 12_000)
+        self.order_at(format!("{base}/orders"), user_id, "book", 12_000)
     }
 
-    fn order_of_user(&self, base: &str, user_id: i64, sku: &str, amount: i64) -> RequestBuilder {
+    fn order_at(&self, url: String, user_id: i64, sku: &str, amount: i64) -> RequestBuilder {
         let order = json!({ "user_id": user_id, "sku": sku, "quantity": 1, "amount": amount });
-        self.client.post(format!("{base}/orders")).json(&order)
+        self.client.post(url).json(&order)
     }
 
     /// Somebody who has not been here before.
@@ -109,6 +114,11 @@ pub(super) async fn answer(request: RequestBuilder) -> Result<Answer, DemoError>
     let latency = start.elapsed();
     let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
     Ok(Answer { status, retry_after, is_unchecked, body, latency })
+}
+
+/// What is there to read.
+pub(super) async fn text(request: RequestBuilder) -> Result<String, DemoError> {
+    Ok(request.send().await?.text().await?)
 }
 
 /// Sends requests all at once and waits for every answer.

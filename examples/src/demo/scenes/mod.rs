@@ -5,4 +5,5 @@ pub(super) mod all_well;
 pub(super) mod hung_inventory;
 pub(super) mod recovery;
 pub(super) mod rush;
+pub(super) mod shared_limit;
 pub(super) mod slow_provider;

@@ -1,0 +1,103 @@
+//! Order processes of the demo's own.
+
+use std::{env, io, path::Path, process::Stdio, time::Duration};
+
+use tempfile::TempDir;
+use tokio::{
+    io::{AsyncBufReadExt, BufReader, Lines},
+    process::{Child, ChildStdout, Command},
+    time::timeout,
+};
+
+use super::{DemoError, stage::Stage, traffic::text};
+use crate::assembly::StartError;
+
+/// The name under which the demo's program is the order service: it is the one program that is sure to
+/// be there, whatever was built.
+pub const ORDER: &str = "order";
+/// A busy machine may take seconds to start a process.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// A rush falls into one such period of each process, whose beginning nobody outside knows.
+const PERIOD: (&str, &str) = ("RESILIENCE_RATELIMITER_INSTANCES_ORDERRL_LIMITREFRESHPERIOD", "1h");
+
+/// Three processes that share a Redis. They are killed with this, and their databases go away.
+#[derive(Debug)]
+pub(super) struct Processes {
+    pub(super) all: [OrderProcess; 3],
+    _databases: TempDir,
+}
+
+/// An order service in a process of its own, beside the stage's.
+#[derive(Debug)]
+pub(super) struct OrderProcess {
+    pub(super) url: String,
+    actuator: String,
+    _child: Child,
+}
+
+impl Processes {
+    /// Starts them, with the inventory, the payments and the accounts of the stage.
+    pub(super) async fn start(stage: &Stage, redis: &str) -> Result<Self, DemoError> {
+        let databases = tempfile::Builder::new().prefix("resilience-example-").tempdir();
+        let databases = databases.map_err(StartError::from)?;
+        let start = async |name| {
+            let database = databases.path().join(name);
+            let started = timeout(PATIENCE, OrderProcess::start(stage, redis, &database)).await;
+            started.map_err(|_| DemoError::Waited("an order process listens"))?
+        };
+        let (a, b, c) = tokio::try_join!(start("a.db"), start("b.db"), start("c.db"))?;
+        Ok(Self { all: [a, b, c], _databases: databases })
+    }
+
+    /// What a metric comes to in all of them together, in the series that have this label.
+    pub(super) async fn sum(
+        &self,
+        stage: &Stage,
+        metric: &str,
+        label: &str,
+    ) -> Result<u64, DemoError> {
+        let mut sum = 0;
+        for process in &self.all {
+            let page = text(stage.traffic.get(format!("{}/prometheus", process.actuator))).await?;
+            let series =
+                page.lines().filter(|line| line.starts_with(metric) && line.contains(label));
+            let values = series.filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok());
+            sum += values.sum::<u64>();
+        }
+        Ok(sum)
+    }
+}
+
+impl OrderProcess {
+    async fn start(stage: &Stage, redis: &str, database: &Path) -> Result<Self, DemoError> {
+        let start = async {
+            let mut child = Command::new(env::current_exe()?)
+                .arg0(ORDER)
+                .args(["--port", "0", "--management-port", "0", "--redis", redis])
+                .args(["--inventory-url", &stage.system.inventory.url()])
+                .args(["--payment-url", &stage.system.payment.url()])
+                .args(["--account-url", &stage.system.account.url()])
+                .arg("--database")
+                .arg(database)
+                .env(PERIOD.0, PERIOD.1)
+                .stdin(Stdio::null())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::null())
+                .kill_on_drop(true)
+                .spawn()?;
+            let output = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
+            let mut lines = BufReader::new(output).lines();
+            let url = told_url(&mut lines).await?;
+            let actuator = told_url(&mut lines).await?;
+            Ok::<_, io::Error>(Self { url, actuator, _child: child })
+        };
+        Ok(start.await.map_err(StartError::from)?)
+    }
+}
+
+/// The URL at the end of the next line.
+async fn told_url(lines: &mut Lines<BufReader<ChildStdout>>) -> io::Result<String> {
+    let ended = || io::Error::other("an order process ended before it listened");
+    let line = lines.next_line().await?.ok_or_else(ended)?;
+    Ok(line.rsplit(' ').next().unwrap_or_default().to_owned())
+}
