@@ -222,7 +222,7 @@ async fn shares(
         format!("{} passed, at most {most} may; {degraded} processes say so", outage.passed),
         outage.passed as u64 <= most && degraded == 3,
     );
-    report.metric(&format!("{DEGRADED}, at {reason}"), degraded);
+    report.metric(&format!("{DEGRADED} in the outage by {reason}"), degraded);
     for reason in [reason, "guard"] {
         let label = format!("reason=\"{reason}\"");
         let failures = processes.sum(stage, FAILURES, &label).await?;
@@ -248,7 +248,11 @@ async fn recovered(
     }
     report.promise(
         "once it answers again, all processes go by it again, by themselves",
-        format!("{degraded} do not, {} later", Shown(start.elapsed())),
+        format!(
+            "{} of {PROCESSES} after {}",
+            3_u64.saturating_sub(degraded),
+            Shown(start.elapsed())
+        ),
         degraded == 0,
     );
     Ok(())
