@@ -4,9 +4,10 @@ use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 
-const WARM_UP: Duration = Duration::from_millis(500);
-const LASTS: Duration = Duration::from_secs(3);
+const WARM_UP: Duration = Duration::from_millis(200);
+const LASTS: Duration = Duration::from_secs(1);
 
+#[derive(Clone, Copy)]
 pub(super) struct Measured {
     pub(super) per_second: f64,
     /// What half of the calls did not exceed.

@@ -10,7 +10,7 @@ use std::{
 
 use tempfile::TempDir;
 
-const PROGRAM: &str = "redis-server";
+pub(super) const PROGRAM: &str = "redis-server";
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// It goes away with this.
