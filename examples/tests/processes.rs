@@ -171,6 +171,7 @@ async fn a_payment_service_that_is_killed_while_it_asks_settles_the_payment_once
 
 /// What two order processes need around them.
 struct Callees {
+    account: Service,
     provider: Service,
     payment: Service,
     inventory: Service,
@@ -178,15 +179,19 @@ struct Callees {
 
 impl Callees {
     fn start() -> Self {
+        let account = Service::start("account", &[]);
+        let gate = ["--account-url", &account.url];
         let provider = Service::start("pg", &[]);
-        let payment = Service::start("payment", &["--provider-url", &provider.url]);
-        let inventory = Service::start("inventory", &[]);
-        Self { provider, payment, inventory }
+        let urls = ["--provider-url", &provider.url];
+        let payment = Service::start("payment", &[&urls[..], &gate].concat());
+        let inventory = Service::start("inventory", &gate);
+        Self { account, provider, payment, inventory }
     }
 
     fn order(&self, more: &[&str]) -> Service {
         let urls = ["--inventory-url", &self.inventory.url, "--payment-url", &self.payment.url];
-        Service::start("order", &[&urls[..], more].concat())
+        let gate = ["--account-url", &self.account.url];
+        Service::start("order", &[&urls[..], &gate, more].concat())
     }
 }
 
