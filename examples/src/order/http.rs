@@ -6,7 +6,6 @@ use axum::{
     response::Response,
     routing::{get, post},
 };
-
 use resilience::rate_limiter::Scope;
 
 use super::{Order, OrderRequest, OrderService, Product};
@@ -21,8 +20,8 @@ use crate::{
 /// Says whose limit `POST /orders/global` has: `global` or `local`.
 const SCOPE: HeaderName = HeaderName::from_static("x-limit-scope");
 
-/// Routes `POST /orders`, `POST /orders/global`, `GET /orders/{id}`, `POST /orders/{id}/payment`, `POST /payments/callback`,
-/// `GET /products`, `GET /products/{sku}`, `/livez` and `/readyz`.
+/// Routes `POST /orders`, `POST /orders/global`, `GET /orders/{id}`, `POST /orders/{id}/payment`,
+/// `POST /payments/callback`, `GET /products`, `GET /products/{sku}`, `/livez` and `/readyz`.
 ///
 /// Who orders and who pays again goes through the gate. Without a secret no callback is believed.
 pub fn routes(service: OrderService, secret: Option<Secret>, gate: AccessGate) -> Router {
