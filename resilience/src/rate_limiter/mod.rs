@@ -50,6 +50,7 @@ pub use instance::RateLimiter;
 pub use metrics::RateLimiterMetrics;
 
 pub(crate) use instance::Ticket;
+pub(crate) use quota::share_of;
 pub(crate) use wait::Wait;
 #[cfg(feature = "tower")]
 pub(crate) use wait::WaitInTime;

@@ -18,15 +18,21 @@ impl Quota {
         if config.scope() == Scope::Local {
             return Self { limit, period, refill: config.refill() };
         }
-        // Rounded down: the shares together do not exceed the limit, but where it has no whole one
-        // for everybody.
-        let limit = (limit / nodes.max(1)).max(1);
+        let limit = share_of(limit, nodes);
         let refill = match config.algorithm() {
             Algorithm::FixedWindow => Refill::Interval,
             Algorithm::Gcra => Refill::Greedy,
         };
         Self { limit, period, refill }
     }
+}
+
+/// What each of `nodes` processes may admit of a limit that they have together.
+///
+/// Rounded down: the shares together do not exceed the limit, but where it has no whole one for
+/// everybody.
+pub(crate) fn share_of(limit: u32, nodes: u32) -> u32 {
+    (limit / nodes.max(1)).max(1)
 }
 
 #[cfg(test)]

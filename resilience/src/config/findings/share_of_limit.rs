@@ -3,6 +3,7 @@
 use resilience_settings::Pattern;
 
 use super::{Finding, Subjects};
+use crate::rate_limiter::share_of;
 
 const CODE: &str = "share_of_limit";
 const POLICY: &str = "on_store_failure";
@@ -15,7 +16,7 @@ pub(super) fn check(subjects: &Subjects, found: &mut Vec<Finding>) {
             continue;
         }
         let limit = settings.u32("limit_for_period");
-        let share = (limit / nodes.max(1)).max(1);
+        let share = share_of(limit, nodes);
         let message = format!(
             "while the store is away each process admits {share} of {limit} calls a period"
         );
