@@ -1,4 +1,4 @@
-//! What the tests of shared limits are made of: servers that are started for one test and can be
+//! What the tests of all that is shared are made of: servers that are started for one test and can be
 //! stopped, killed and started again, clusters of them, a proxy that breaks the way to them, and
 //! processes that share a limit.
 

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use redis::{Client, Connection, RedisResult};
+use redis::{Client, Commands as _, Connection, RedisResult};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -176,6 +176,34 @@ impl Server {
         let start = format!("cmdstat_{command}:calls=");
         let line = statistics.lines().find_map(|line| line.strip_prefix(start.as_str()));
         line.and_then(|rest| rest.split(',').next()).map_or(0, |n| n.parse().expect("a number"))
+    }
+
+    /// How many changes of its data there were.
+    ///
+    /// # Panics
+    ///
+    /// When the server does not say.
+    pub fn writes(&self) -> u64 {
+        let persistence = info(&mut self.connect(), "persistence");
+        let start = "rdb_changes_since_last_save:";
+        let changes = persistence.lines().find_map(|line| line.strip_prefix(start));
+        changes.and_then(|number| number.parse().ok()).expect("a number")
+    }
+
+    /// All keys that are there, each of which expires.
+    ///
+    /// # Panics
+    ///
+    /// When there is one that stays for ever, or the server does not say.
+    pub fn keys(&self) -> Vec<String> {
+        let mut connection = self.connect();
+        let keys: Vec<String> = connection.keys("*").expect("a server that is up");
+        for key in &keys {
+            let life: i64 = connection.pttl(key).expect("a server that is up");
+            // -2: it has just gone.
+            assert!(life >= 0 || life == -2, "{key} has no expiry");
+        }
+        keys
     }
 
     /// The commands that have run in the server.

@@ -4,7 +4,7 @@ use std::{thread::sleep, time::Duration};
 
 use redis::{Connection, RedisResult, Script};
 
-use crate::server::Server;
+use resilience_redis_tests::server::Server;
 
 const CLOSED: i64 = 0;
 const OPEN: i64 = 1;
@@ -71,7 +71,9 @@ impl Shop {
         Self {
             connection: server.connect(),
             server,
-            script: Script::new(include_str!("../../src/store/scripts/breaker.lua")),
+            script: Script::new(include_str!(
+                "../../../../resilience/src/store/scripts/breaker.lua"
+            )),
             settings: settings.to_vec(),
             exchanges: 0,
             generations: Vec::new(),

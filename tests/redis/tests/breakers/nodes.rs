@@ -17,7 +17,7 @@ use resilience::{
     store::{Store, StoreConfig},
 };
 
-use crate::server::Server;
+use resilience_redis_tests::server::Server;
 
 const SYNC: Duration = Duration::from_millis(100);
 const DECISION: Duration = Duration::from_secs(1);
@@ -232,7 +232,7 @@ fn without_the_store_each_goes_on_alone_and_with_it_together_again() {
     for node in &nodes {
         node.breaker.reset();
     }
-    server.run();
+    server.restart();
     all_become(Closed, &nodes);
     open(&nodes);
 }
@@ -383,7 +383,7 @@ fn every_call_is_told_once() {
 fn a_store_that_stands_still_holds_up_no_call() {
     let server = Server::start();
     let nodes = Node::several::<2>(&server, &config());
-    server.signal("STOP");
+    server.stop();
     let begun = Instant::now();
     let (mut calls, mut slowest) = (0, Duration::ZERO);
     while begun.elapsed() < Duration::from_secs(3) {
@@ -392,7 +392,7 @@ fn a_store_that_stands_still_holds_up_no_call() {
         calls += 1;
         slowest = slowest.max(call.elapsed());
     }
-    server.signal("CONT");
+    server.go_on();
     // A call that waited for the store would take the second that the store may take.
     assert!(calls > 1_000 && slowest < DECISION, "{calls} calls, {slowest:?}");
     all_become(Closed, &nodes);

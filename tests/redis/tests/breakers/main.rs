@@ -1,8 +1,7 @@
-//! Breakers of several processes that share their state through a real redis-server.
+//! Breakers of several processes that share their state through a real server.
 
 #![allow(clippy::unwrap_used, reason = "a failure here fails the test")]
 
 mod nodes;
 mod registry;
 mod script;
-mod server;

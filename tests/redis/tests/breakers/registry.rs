@@ -2,7 +2,9 @@
 
 use resilience::{Config, Resilience, circuit_breaker::State, config::Format};
 
-use crate::{nodes::wait_for, server::Server};
+use resilience_redis_tests::server::Server;
+
+use crate::nodes::wait_for;
 
 const BREAKER: &str = "circuitbreaker.instances.pay: { scope: global, sync_interval: 50ms, \
                        minimum_number_of_calls: 10 }\n";
