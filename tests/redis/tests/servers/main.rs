@@ -8,13 +8,13 @@ mod clusters;
 mod counting;
 mod failover;
 mod faults;
-mod flights;
 mod keys;
 mod leases;
 mod left_alone;
 mod listeners;
 mod outages;
 mod scripts;
+mod single_flight;
 mod waiting;
 
 /// Tries several cases at the same time: mostly they wait.
