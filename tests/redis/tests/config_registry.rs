@@ -1,4 +1,4 @@
-//! Limits that a configuration makes global, against a real server.
+//! What a configuration makes global, against a real server.
 
 #![allow(clippy::unwrap_used)] // helpers of tests may unwrap as the tests themselves do
 
@@ -6,10 +6,15 @@ use std::time::Duration;
 
 use redis::Commands as _;
 use resilience::{
-    Config, Error, RateLimiter, RequestNotPermitted, Resilience, config::Format, rate_limiter,
+    Config, Error, RateLimiter, RequestNotPermitted, Resilience, SingleFlight,
+    circuit_breaker::{Permit, State},
+    config::Format,
+    rate_limiter,
+    rate_limiter::OnStoreFailure,
+    single_flight::SingleFlightConfig,
     store::StoreFailure,
 };
-use resilience_redis_tests::server::Server;
+use resilience_redis_tests::server::{Server, wait_until};
 use tokio::task::JoinHandle;
 
 /// A limiter `orders` of three calls a day with a store of much patience.
@@ -131,8 +136,17 @@ fn a_lease_holds_from_the_reload_on() {
     assert_eq!(registry.store().unwrap().metrics().decided, 2, "the last one was fetched before");
 }
 
-/// What the guide says that a user needs.
-const RIGHTS: [&str; 8] = ["+eval", "+evalsha", "+time", "+get", "+set", "+del", "+pttl", "+ping"];
+/// What the guide says that a user needs: for limits and calls of one key, and for breakers as well.
+fn rights() -> [Vec<&'static str>; 2] {
+    let guide = include_str!("../../../docs/redis.md");
+    let mut lines = guide.lines().filter(|line| line.starts_with("ACL SETUSER shop "));
+    let mut next = || {
+        let words = lines.next().expect("a line of rights").split(' ');
+        words.filter(|word| word.starts_with('+')).collect::<Vec<_>>()
+    };
+    let (limits, breakers) = (next(), next());
+    [limits.clone(), [limits, breakers].concat()]
+}
 
 fn with_user(server: &Server, rights: &[&str]) -> String {
     let mut command = redis::cmd("ACL");
@@ -142,17 +156,49 @@ fn with_user(server: &Server, rights: &[&str]) -> String {
 }
 
 #[test]
-fn the_rights_of_the_guide_are_enough() {
-    let guide = include_str!("../../../docs/redis.md");
-    assert!(guide.contains(&format!("~shop:* {}", RIGHTS.join(" "))));
+fn the_rights_of_the_guide_are_enough_for_limits() {
     let server = Server::start();
-    let url = with_user(&server, &RIGHTS);
-    for algorithm in ["fixed_window", "gcra"] {
+    let url = with_user(&server, &[&rights()[0][..], &["+select"]].concat());
+    for (database, algorithm) in [("", "fixed_window"), ("", "gcra"), ("/1", "gcra")] {
+        let url = format!("{url}{database}");
         let global = text(&url, &format!("scope: global, algorithm: {algorithm}"));
         let registry = process(&global);
         assert_eq!(admitted(&registry.rate_limiter("orders")), 3, "{algorithm}");
         assert_eq!(registry.store().unwrap().metrics().all_failed(), 0, "{algorithm}");
     }
+}
+
+#[tokio::test]
+async fn the_rights_of_the_guide_are_enough_for_calls_of_one_key() {
+    let server = Server::start();
+    let registry = process(&text(&with_user(&server, &rights()[0]), ""));
+    let store = registry.store().unwrap();
+    let config = SingleFlightConfig::builder().on_store_failure(OnStoreFailure::Closed);
+    let config = config.build().unwrap();
+    let one = SingleFlight::with_store("submits", config.clone(), &store);
+    let other = SingleFlight::with_store("submits", config, &store);
+    let inner = one.try_call("order", other.try_call("order", async {})).await;
+    assert!(inner.unwrap().unwrap_err().is_in_progress());
+    wait_until("the key is free", || server.keys().is_empty());
+    assert_eq!(store.metrics().all_failed(), 0);
+}
+
+#[test]
+fn the_rights_of_the_guide_are_enough_for_breakers() {
+    let server = Server::start();
+    let breaker = "circuitbreaker.instances.pay: { scope: global, sync_interval: 50ms, min_nodes: 1, \
+                   minimum_number_of_calls: 2, wait_duration_in_open_state: 100ms, \
+                   permitted_number_of_calls_in_half_open_state: 2 }\n";
+    let registry = process(&(text(&with_user(&server, &rights()[1]), "") + breaker));
+    let breaker = registry.circuit_breaker("pay");
+    wait_until("it hears of the store", || breaker.metrics().shared);
+    (0..2).for_each(|_| breaker.try_acquire().unwrap().failure());
+    wait_until("it opens with all", || breaker.metrics().shared && breaker.state() == State::Open);
+    wait_until("it closes with all", || {
+        drop(breaker.try_acquire().map(Permit::success));
+        breaker.metrics().shared && breaker.state() == State::Closed
+    });
+    assert_eq!(registry.store().unwrap().metrics().all_failed(), 0);
 }
 
 #[test]
@@ -162,4 +208,34 @@ fn a_user_who_may_not_is_a_failure_of_its_own() {
     assert_eq!(admitted(&registry.rate_limiter("orders")), 0);
     assert!(registry.store().unwrap().metrics().failed(StoreFailure::Auth) > 0);
     assert!(!registry.prometheus().contains("se/same"));
+}
+
+const ONCE: &str = "redis: { url: 'URL', namespace: 'shop:test', decision_timeout: 10s }
+ratelimiter.instances.payment-once: { SCOPE, limit_for_period: 1, limit_refresh_period: 365d, \
+timeout_duration: 0s }
+";
+
+#[rate_limiter(name = "payment-once", key = order_id)]
+async fn pay(order_id: u64) -> Result<u64, Error> {
+    Ok(order_id)
+}
+
+#[tokio::test]
+async fn of_two_submits_of_one_order_one_is_made_wherever_they_arrive() {
+    let server = Server::start();
+    let text = ONCE.replace("URL", &server.url());
+    let local = text.replace("SCOPE", "refill: greedy");
+    let global = text.replace("SCOPE", "scope: global, algorithm: gcra, on_store_failure: closed");
+    let (one, other, alone) = (process(&global), process(&global), process(&local));
+    for order in [7, 8] {
+        for (process, is_made) in [(&one, true), (&other, false), (&one, false)] {
+            let submit = process.scope(async { pay(order).await }).await;
+            assert_eq!(submit.is_ok(), is_made, "{order}");
+        }
+        for is_made in [true, false] {
+            let submit = alone.scope(async { pay(order).await }).await;
+            assert_eq!(submit.is_ok(), is_made, "{order}, in one process");
+        }
+    }
+    assert_eq!(server.keys().len(), 2, "one for each order");
 }

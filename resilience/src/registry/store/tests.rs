@@ -198,15 +198,17 @@ fn the_bound_of_a_lease_is_logged_once_at_the_start_and_when_it_changes() {
 }
 
 #[test]
-fn every_example_of_the_guide_can_be_started_with() {
-    let guide = include_str!("../../../../docs/redis.md");
-    let examples = guide.split("\n```yaml\n").skip(1).filter_map(|text| text.split("\n```").next());
-    let mut seen = 0;
-    for example in examples {
-        // One needs another feature.
-        let registry = registry(&example.replace("rediss://", "redis://"));
-        assert!(registry.store().is_some(), "{example}");
-        seen += 1;
+fn every_example_of_the_guides_can_be_started_with() {
+    let limits = include_str!("../../../../docs/redis.md");
+    let breakers = include_str!("../../../../docs/shared_breaker.md");
+    for (guide, number) in [(limits, 3), (breakers, 1)] {
+        let blocks = guide.split("\n```yaml\n").skip(1);
+        let examples: Vec<_> = blocks.filter_map(|text| text.split("\n```").next()).collect();
+        assert_eq!(examples.len(), number);
+        for example in examples {
+            // One needs another feature.
+            let registry = registry(&example.replace("rediss://", "redis://"));
+            assert!(registry.store().is_some(), "{example}");
+        }
     }
-    assert_eq!(seen, 2);
 }
