@@ -25,8 +25,11 @@ pub(crate) fn park<R>(
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut cx = Context::from_waker(&waker);
     let mut hand = clock.wait_for_hand(due);
+    // Where a task of tokio blocks its thread, what it waits for must not tell it to give its turn away:
+    // that would wake it only once it has.
+    let mut ready = pin!(tokio::task::unconstrained(poll_fn(|cx| ready(cx))));
     loop {
-        if let Poll::Ready(answer) = ready(&mut cx) {
+        if let Poll::Ready(answer) = ready.as_mut().poll(&mut cx) {
             return Some(answer);
         }
         // A thread that was woken before it parks does not stop, so no wake is missed.
@@ -179,5 +182,18 @@ mod tests {
         });
         sender.send(7).expect("somebody waits");
         assert_eq!(waiter.join().expect("no panic"), Some(7));
+    }
+
+    #[tokio::test]
+    async fn a_task_that_blocks_many_times_without_a_break_is_woken_each_time() {
+        let (clock, _hand) = Clock::manual(Duration::ZERO);
+        // Tokio has a task that has had this many answers give its turn away.
+        for _ in 0..200 {
+            let (sender, receiver) = tokio::sync::oneshot::channel();
+            sender.send(7).expect("somebody waits");
+            let mut receiver = pin!(receiver);
+            let answer = park(&clock, u64::MAX, |cx| receiver.as_mut().poll(cx));
+            assert_eq!(answer, Some(Ok(7)));
+        }
     }
 }

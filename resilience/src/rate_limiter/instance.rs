@@ -638,7 +638,9 @@ impl RateLimiter {
     /// Counts a call that the store has let in. The engine here is charged with it, so that it knows how
     /// much this process has used when it has to decide in the store's place.
     fn grant(&self, state: &mut State, permits: u32, now: u64) -> bool {
-        state.engine.take(permits, now);
+        if !state.engine.take(permits, now) {
+            state.engine.drain(now);
+        }
         state.permitted += 1;
         let kind = RateLimiterEventKind::SuccessfulAcquire { permits };
         self.shared.events.note(&self.shared.name, || now, kind)

@@ -31,7 +31,7 @@ impl Owned {
         let owned = Owned {
             store: store.clone(),
             key: store.key("sf", name, Some(key)),
-            // Nobody guesses it, and no two are the same.
+            // No two are the same.
             token: format!("{:032x}", fastrand::u128(..)),
         };
         let arguments = vec![owned.token.clone(), expires.as_millis().to_string()];

@@ -153,8 +153,10 @@ impl<T> SingleFlight<T> {
     where
         T: Clone,
     {
-        let _owned = self.own(key).await?;
+        let owned = self.own(key).await?;
         let result = future.await;
+        // First the key, then those who wait: one of them may call again at once.
+        drop(owned);
         lead.land(result.clone());
         Ok(result)
     }

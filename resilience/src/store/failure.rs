@@ -18,6 +18,8 @@ pub enum StoreFailure {
     Loading,
     /// The key is on another node of a cluster, or the cluster is down: `moved`.
     Moved,
+    /// The key's slot is on its way from one node of a cluster to another: `migrating`.
+    Migrating,
     /// There is something else under the key: `wrong_type`.
     WrongType,
     /// The answer is none that was asked for: `garbage`.
@@ -32,13 +34,14 @@ pub enum StoreFailure {
 
 impl StoreFailure {
     /// All there are.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Timeout,
         Self::Connection,
         Self::Auth,
         Self::ReadOnly,
         Self::Loading,
         Self::Moved,
+        Self::Migrating,
         Self::WrongType,
         Self::Garbage,
         Self::Overload,
@@ -55,6 +58,7 @@ impl StoreFailure {
             Self::ReadOnly => "read_only",
             Self::Loading => "loading",
             Self::Moved => "moved",
+            Self::Migrating => "migrating",
             Self::WrongType => "wrong_type",
             Self::Garbage => "garbage",
             Self::Overload => "overload",
@@ -63,9 +67,10 @@ impl StoreFailure {
         }
     }
 
-    /// Whether it tells of the server. What is wrong with one key is no reason to leave it alone.
+    /// Whether it tells of the server. What is wrong with one key is no reason to leave it alone, nor that a
+    /// slot moves.
     pub(super) fn blames_server(self) -> bool {
-        !matches!(self, Self::WrongType | Self::Overload | Self::Guard)
+        !matches!(self, Self::WrongType | Self::Migrating | Self::Overload | Self::Guard)
     }
 
     /// Whether another connection may lead to a better server, or is needed to understand this one.
@@ -86,11 +91,11 @@ impl StoreFailure {
             ErrorKind::Server(ServerErrorKind::BusyLoading) => Self::Loading,
             ErrorKind::Server(
                 ServerErrorKind::Moved
-                | ServerErrorKind::Ask
                 | ServerErrorKind::TryAgain
                 | ServerErrorKind::ClusterDown
                 | ServerErrorKind::MasterDown,
             ) => Self::Moved,
+            ErrorKind::Server(ServerErrorKind::Ask) => Self::Migrating,
             ErrorKind::Parse | ErrorKind::UnexpectedReturnType => Self::Garbage,
             _ => Self::of_text(error),
         }
@@ -131,6 +136,7 @@ impl fmt::Display for StoreFailure {
             Self::ReadOnly => "the store is a replica, which takes no writes",
             Self::Loading => "the store still reads its data",
             Self::Moved => "the key is on another node of the cluster",
+            Self::Migrating => "the key is on its way to another node of the cluster",
             Self::WrongType => "there is something else under the key",
             Self::Garbage => "the store's answer makes no sense",
             Self::Overload => "too many decisions wait for the store",
@@ -159,7 +165,7 @@ mod tests {
             ("-READONLY You can't write against a read only replica.\r\n", StoreFailure::ReadOnly),
             ("-LOADING Redis is loading the dataset in memory\r\n", StoreFailure::Loading),
             ("-MOVED 3999 127.0.0.1:6381\r\n", StoreFailure::Moved),
-            ("-ASK 3999 127.0.0.1:6381\r\n", StoreFailure::Moved),
+            ("-ASK 3999 127.0.0.1:6381\r\n", StoreFailure::Migrating),
             ("-CLUSTERDOWN The cluster is down\r\n", StoreFailure::Moved),
             ("-WRONGTYPE Operation against a key\r\n", StoreFailure::WrongType),
             (

@@ -69,7 +69,7 @@ impl Health {
         }
         let after = now.saturating_duration_since(*began);
         *episode = None;
-        drop(episode);
+        // Under the lock, which orders the events.
         Some(self.news(StoreEventKind::Recovered { after }))
     }
 
@@ -81,7 +81,6 @@ impl Health {
             return None;
         }
         *episode = Some(Episode { began: now, failed_last: now });
-        drop(episode);
         Some(self.news(StoreEventKind::Degraded { failure }))
     }
 

@@ -32,6 +32,10 @@ impl Key {
 /// A name as it can stand within a key: no braces, no separators, no control characters, and of
 /// limited length. Different names stay different.
 fn part(name: &str) -> String {
+    if name.is_empty() {
+        // Empty braces are no hash tag.
+        return "%".into();
+    }
     let mut text = String::with_capacity(name.len());
     for byte in name.bytes() {
         if text.len() > READABLE {
@@ -70,6 +74,11 @@ mod tests {
     fn a_name_is_the_hash_tag() {
         assert_eq!(key("orders", None), "shop:rl:{orders}");
         assert_eq!(key("orders", Some("tenant-7")), "shop:rl:{orders/tenant-7}");
+    }
+
+    #[test]
+    fn no_name_is_a_hash_tag_too() {
+        assert_eq!(key("", None), "shop:rl:{%}");
     }
 
     #[test]

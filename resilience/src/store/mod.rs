@@ -50,5 +50,5 @@ pub use store::Store;
 
 pub(crate) use answer::{Answer, Part, Reply, Undecided};
 pub(crate) use key::Key;
-pub(crate) use regular::{Regular, Turn};
+pub(crate) use regular::{Regular, Turn, tell};
 pub(crate) use script::{BREAKER, DISOWN, FIXED_WINDOW, GCRA, OWN, Script};

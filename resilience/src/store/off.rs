@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-pub(crate) use regular::{Regular, Turn};
+pub(crate) use regular::{Regular, Turn, tell};
 use tokio::task::JoinHandle;
 
 /// None. The compiler does not look in here: what uses one is no dead code to it.

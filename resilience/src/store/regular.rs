@@ -39,7 +39,7 @@ pub(super) async fn repeat(mut regular: impl Regular) {
 }
 
 /// Runs the code of others where it holds up no decision.
-pub(super) fn tell(news: Option<Aftermath>) {
+pub(crate) fn tell(news: Option<Aftermath>) {
     if let Some(news) = news {
         spawn_blocking(move || drop(news));
     }

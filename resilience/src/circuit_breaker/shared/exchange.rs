@@ -6,7 +6,7 @@ use std::{
 use super::super::{instance::Shared, section::Section};
 use crate::{
     aftermath::Aftermath,
-    store::{Regular, Reply, Turn, Undecided},
+    store::{Regular, Reply, Turn, Undecided, tell},
 };
 
 /// Has a breaker speak with its store again and again, for as long as both want to.
@@ -36,7 +36,14 @@ impl Exchange {
         // What is due by time alone comes with the next exchange.
         let news = section.release_apart();
         let news = news.is_any().then(|| news.later());
-        result.map(|result| (result, news))
+        match result {
+            Some(result) => Some((result, news)),
+            None => {
+                // The thread of the store must not run the code of listeners.
+                tell(news);
+                None
+            }
+        }
     }
 }
 

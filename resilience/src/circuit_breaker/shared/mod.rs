@@ -107,7 +107,7 @@ impl Sharing {
         let permitted = config.permitted_number_of_calls_in_half_open_state();
         let share = permitted.div_ceil(self.store.nodes()).into();
         let (probes, gives_up) = engine.probes_so_far();
-        self.has_callers = engine.is_joined() && (self.has_callers || refused > 0);
+        self.has_callers = engine.is_joined() && (self.has_callers && !gives_up || refused > 0);
         // Whoever has just given probes up leaves them to others for once.
         let wants = self.has_callers && engine.could_probe() && !gives_up;
         self.exchanges += 1;
@@ -138,7 +138,8 @@ impl Sharing {
         }
         self.in_touch = told.is_some();
         let Some(told) = told else { return engine.go_alone(effects) };
-        if told.generation != self.generation {
+        // Where the store has forgotten a stay that nobody touched, what was counted since is in it by now.
+        if told.generation != self.generation && told.generation != 0 {
             self.recent.clear();
         }
         self.generation = told.generation;

@@ -83,7 +83,8 @@ fn say_settings(config: &CircuitBreakerConfig, say: &mut impl FnMut(&str, &dyn D
     say("half_open_failure_rate", &config.half_open_failure_rate_threshold());
     let is_conclusive = config.half_open_evaluation() == HalfOpenEvaluation::Conclusive;
     say("conclusive", &u8::from(is_conclusive));
-    say("lease", &micros(config.probe_lease()));
+    // A node that is well is heard of in that time.
+    say("lease", &micros(config.probe_lease().max(config.sync_interval() * 2)));
     say("longest_wait", &micros(Duration::from_millis(config.open_wait.longest())));
     let longest = Duration::from_nanos(config.max_half_open_nanos().unwrap_or(0));
     say("longest_half_open", &micros(longest));

@@ -1,6 +1,7 @@
 use std::{
     future::{Future, poll_fn},
     pin::pin,
+    sync::Arc,
     task::Poll,
     time::Duration,
 };
@@ -71,7 +72,11 @@ pub(in super::super) async fn ask<S: Future<Output = ()>>(
             // What was told is for the first one. That will be another time.
             continue;
         }
-        either(sleep_until(back), limiter.moved()).await;
+        // Made before the look, and that after the place was taken: it misses no word of a change.
+        let moved = limiter.moved();
+        if limiter.global().is_some_and(|present| Arc::ptr_eq(&present, &global)) {
+            either(sleep_until(back), moved).await;
+        }
     }
 }
 

@@ -45,12 +45,15 @@ local stay = redis.call('HMGET', KEYS[1], unpack(FIELDS))
 local state, generation, ends, openings =
   whole(stay[1]), whole(stay[2]), whole(stay[3]), whole(stay[4])
 if state > HALF_OPEN then state = CLOSED end
--- Nor is a stay longer than any could be, such as when the clock was set back.
+-- Nor is a stay longer than any could be, such as when the clock was set back: it is cut down for good,
+-- or it would be cut anew each time and never end.
+local written = ends
 if state == OPEN then
   ends = math.min(ends, now + ask.longest_wait)
 elseif ends > 0 then
   ends = ask.longest_half_open > 0 and math.min(ends, now + ask.longest_half_open) or 0
 end
+if ends < written and ends > 0 then redis.call('HSET', KEYS[1], 'ends', text(ends)) end
 
 -- How long a stay is kept that nobody touches: an opening until somebody comes to end it.
 local function keep(key)
@@ -175,8 +178,9 @@ local function while_half_open()
   for other, of in pairs(nodes) do
     if other ~= node then
       calls, failed, slow = calls + of.calls, failed + of.failed, slow + of.slow
-      -- Who was not heard of for a lease has lost its probes.
-      if of.lease > now then held = held + of.held end
+      -- Who was not heard of for a lease has lost its probes; one that ends later than any could was
+      -- written before the clock was set back.
+      if of.lease > now and of.lease <= now + ask.lease then held = held + of.held end
     end
   end
   local to = (is_news or ask.wanted > 0) and verdict(calls, failed, slow)

@@ -21,13 +21,13 @@ local function keep()
   local expiry = math.max(math.ceil((back - now) / 1000), 1)
   redis.call('SET', KEYS[1], string.format('%.17g', back), 'PX', string.format('%.0f', expiry))
 end
-if back > now + period then
+if back > now + period + interval * 0.002 then
   back = now + period
   keep()
 end
 
--- A thousandth of a permission absorbs what rounding takes away.
-local left = math.floor((now + period - back) / interval + 0.001)
+-- A thousandth of a permission absorbs what rounding takes away; it stays owed.
+local left = math.max(math.floor((now + period - back) / interval + 0.001), 0)
 if left < least then
   if least > limit then return {0, -1, left, 0} end
   return {0, math.ceil(back + least * interval - period - now), left, 0}

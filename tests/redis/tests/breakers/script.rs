@@ -355,6 +355,17 @@ fn a_stay_longer_than_any_is_cut() {
 }
 
 #[test]
+fn a_stay_that_was_cut_ends() {
+    let mut shop = Shop::new(&[("wait", MINUTE)]);
+    shop.fail("a", 10, 10);
+    shop.run("HINCRBY", &[KEY, "ends", "86400000000"]);
+    let longest = ("longest_wait", 50_000);
+    assert_eq!(shop.ask("a", &[longest]).state, OPEN);
+    std::thread::sleep(std::time::Duration::from_millis(60));
+    assert_eq!(shop.ask("a", &[longest, ("wanted", 1)]).state, HALF_OPEN);
+}
+
+#[test]
 fn what_no_script_has_written_counts_as_nothing() {
     for fields in [
         &["state", "x"][..],

@@ -234,3 +234,21 @@ fn a_call_that_is_dropped_while_it_takes_its_key_lets_go_of_it() {
     drop(call);
     all_is_free(&server);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn who_has_had_a_result_and_calls_again_at_once_is_not_refused() {
+    let server = Server::start();
+    let flights = process(&open(&server.url()), LONG);
+    let callers = [(); 8].map(|()| {
+        let flights = flights.clone();
+        tokio::spawn(async move {
+            for _ in 0..100 {
+                // No other process has a call under way.
+                assert_eq!(flights.call("order-1", async { 7 }).await, Ok(7));
+            }
+        })
+    });
+    for caller in callers {
+        caller.await.unwrap();
+    }
+}
