@@ -175,7 +175,7 @@ async fn ask(
     key: &str,
     arguments: &[String],
 ) -> Result<Reply, StoreFailure> {
-    let answer = match run(&mut connection, &script.by_hash(key, arguments)).await {
+    let answer = match run(&mut connection, &script.first(key, arguments)).await {
         Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
             run(&mut connection, &script.by_body(key, arguments)).await
         }

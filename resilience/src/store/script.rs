@@ -7,11 +7,12 @@ pub(crate) struct Script {
     body: &'static str,
     hash: LazyLock<String>,
     undo: Option<&'static Self>,
+    in_one_go: bool,
 }
 
 impl Script {
     pub(crate) const fn new(body: &'static str, hash: fn() -> String) -> Self {
-        Self { body, hash: LazyLock::new(hash), undo: None }
+        Self { body, hash: LazyLock::new(hash), undo: None, in_one_go: false }
     }
 
     /// A script that, with the same key and arguments, takes back what this one has done.
@@ -20,13 +21,25 @@ impl Script {
         self
     }
 
+    /// A script that is always sent whole: sent once more because the server did not know it, it would
+    /// come after what was asked later.
+    const fn in_one_go(mut self) -> Self {
+        self.in_one_go = true;
+        self
+    }
+
+    /// The command by which it is tried first.
+    pub(super) fn first(&self, key: &str, arguments: &[String]) -> Cmd {
+        if self.in_one_go { self.by_body(key, arguments) } else { self.by_hash(key, arguments) }
+    }
+
     /// What has to follow where nobody is there any more to hear of what was done.
     pub(super) fn undo(&self) -> Option<&'static Self> {
         self.undo
     }
 
     /// Runs the script if the server knows it, which saves sending it.
-    pub(super) fn by_hash(&self, key: &str, arguments: &[String]) -> Cmd {
+    fn by_hash(&self, key: &str, arguments: &[String]) -> Cmd {
         Self::command("EVALSHA", &self.hash, key, arguments)
     }
 
@@ -59,6 +72,6 @@ pub(crate) static GCRA: Script = script!("gcra.lua");
 /// Takes a key for the holder of a token.
 pub(crate) static OWN: Script = script!("own.lua").undone_by(&DISOWN);
 /// Lets go of it.
-pub(crate) static DISOWN: Script = script!("disown.lua");
+pub(crate) static DISOWN: Script = script!("disown.lua").in_one_go();
 /// Counts what breakers tell, and says what state they share.
 pub(crate) static BREAKER: Script = script!("breaker.lua");
