@@ -36,14 +36,12 @@ impl Exchange {
         // What is due by time alone comes with the next exchange.
         let news = section.release_apart();
         let news = news.is_any().then(|| news.later());
-        match result {
-            Some(result) => Some((result, news)),
-            None => {
-                // The thread of the store must not run the code of listeners.
-                tell(news);
-                None
-            }
-        }
+        let Some(result) = result else {
+            // The thread of the store must not run the code of listeners.
+            tell(news);
+            return None;
+        };
+        Some((result, news))
     }
 }
 
