@@ -33,6 +33,10 @@ use crate::aftermath::Aftermath;
 /// How many decisions wait for the thread at most.
 const QUEUE: usize = 16_384;
 
+/// How often a decision waits for a slot that moves from one node to another: for a short move. A long one
+/// is told as what it is, which a decision whose time is over could not be.
+const WAITS_FOR_A_SLOT: u32 = 10;
+
 /// One decision that is asked for.
 pub(super) struct Job {
     pub(super) script: &'static Script,
@@ -187,15 +191,17 @@ async fn ask(
 /// Sends a command, to a cluster again for as long as it was the wrong node, which did not carry it
 /// out.
 async fn run(connection: &mut Connection, command: &Cmd) -> Result<Value, RedisError> {
+    let mut waits_for_slot = 0;
     loop {
         match connection.run(command).await {
-            Err(error)
-                if connection.learns() && StoreFailure::of(&error) == StoreFailure::Moved =>
-            {
-                tokio::time::sleep(BEFORE_THE_NEXT_NODE).await;
-            }
+            Err(error) if connection.learns() => match StoreFailure::of(&error) {
+                StoreFailure::Moved => {}
+                StoreFailure::Migrating if waits_for_slot < WAITS_FOR_A_SLOT => waits_for_slot += 1,
+                _ => return Err(error),
+            },
             answer => return answer,
         }
+        tokio::time::sleep(BEFORE_THE_NEXT_NODE).await;
     }
 }
 
