@@ -598,6 +598,17 @@ impl RateLimiter {
         if self.mode() != Mode::Local {
             return Ok(self.begin_otherwise(permits, longest, now));
         }
+        self.begin_locally(permits, longest, now)
+    }
+
+    /// The same by the engine in this process, whoever decides otherwise.
+    #[inline]
+    fn begin_locally(
+        &self,
+        permits: u32,
+        longest: u64,
+        now: u64,
+    ) -> Result<Option<Ticket>, RequestNotPermitted> {
         match self.take_now(permits, now) {
             None => Ok(None),
             Some(state) => self.begin_later(state, permits, longest, now),
@@ -677,10 +688,7 @@ impl RateLimiter {
         due: u64,
     ) -> Result<Option<Ticket>, RequestNotPermitted> {
         let now = self.shared.clock.now();
-        Ok(match self.request(permits, due.saturating_sub(now), Claim::Tied, now)? {
-            Taken::Later { ticket, .. } => ticket.map(Ticket::Turn),
-            Taken::Now => None,
-        })
+        self.begin_locally(permits, due.saturating_sub(now), now)
     }
 
     /// Where the limit is counted, if not here.
