@@ -10,8 +10,9 @@ use crate::{
     account::{self, Directory},
     database::OpenError,
     inventory::{self, StockStore},
+    mail::{self, Outbox},
     management::ManagementError,
-    order::{self, InventoryClient, OrderService, OrderStore, PaymentClient, Settler},
+    order::{self, InventoryClient, MailClient, OrderService, OrderStore, PaymentClient, Settler},
     payment::{self, PaymentService, PaymentStore, ProviderClient, Providers, Reconciler},
     peer::{BaseUrl, Peer},
     pg::{self, Ledger, WebhookPlan, Webhooks},
@@ -118,6 +119,26 @@ pub fn account(registry: &Resilience) -> App {
     web::finish(account::routes(Directory::default()), registry).into()
 }
 
+/// Puts together the mail service.
+pub fn mail(registry: &Resilience) -> App {
+    web::finish(mail::routes(Outbox::default()), registry).into()
+}
+
+/// Where the services are that the order service calls.
+#[derive(Debug, Clone, Args)]
+pub struct OrderUrls {
+    // Not required as they have defaults.
+    /// Base URL of the inventory service
+    #[arg(long, value_name = "URL", required = false, default_value = "http://127.0.0.1:8081")]
+    pub inventory_url: BaseUrl,
+    /// Base URL of the payment service
+    #[arg(long, value_name = "URL", required = false, default_value = "http://127.0.0.1:8082")]
+    pub payment_url: BaseUrl,
+    /// Base URL of the mail service
+    #[arg(long, value_name = "URL", required = false, default_value = "http://127.0.0.1:8085")]
+    pub mail_url: BaseUrl,
+}
+
 /// Puts together the order service.
 ///
 /// # Errors
@@ -126,24 +147,25 @@ pub fn account(registry: &Resilience) -> App {
 pub async fn order(
     registry: &Resilience,
     database: &Path,
-    inventory: &BaseUrl,
-    payment: &BaseUrl,
+    urls: &OrderUrls,
     accounts: &Accounts,
     settling: &Settling,
 ) -> Result<App, StartError> {
     let store = OrderStore::open(database).await?;
-    let inventory = InventoryClient::new(Peer::new(inventory)?);
-    let payment = PaymentClient::new(Peer::new(payment)?);
-    let service = OrderService::new(store, inventory, payment, registry)?;
+    let inventory = InventoryClient::new(Peer::new(&urls.inventory_url)?);
+    let payment = PaymentClient::new(Peer::new(&urls.payment_url)?);
+    let mails = MailClient::new(Peer::new(&urls.mail_url)?);
+    let service = OrderService::new(store, inventory, payment, mails, registry)?;
     if service.scope() == Scope::Local {
         tracing::info!(
             "POST /orders/global is limited in this process alone; --redis has all share it"
         );
     }
     let sweeper = Settler::new(service.clone()).start(registry, settling.every);
+    let beside = service.mails_under_way().clone();
     let routes = order::routes(service, settling.secret.clone(), accounts.gate()?);
     let routes = web::finish(routes, registry);
-    Ok(App { routes, sweeper: Some(sweeper) })
+    Ok(App { routes, sweeper: Some(sweeper), beside })
 }
 
 /// Puts together the inventory service.
@@ -178,7 +200,7 @@ pub async fn payment(
     let sweeper = reconciler.start(registry, settling.every);
     let routes = payment::routes(service, settling.secret.clone(), accounts.gate()?);
     let routes = web::finish(routes, registry);
-    Ok(App { routes, sweeper: Some(sweeper) })
+    Ok(App { sweeper: Some(sweeper), ..App::from(routes) })
 }
 
 /// Puts together the simulated payment provider, which reports to `POST /payments/callback` below

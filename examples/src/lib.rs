@@ -12,6 +12,7 @@ pub mod database;
 pub mod demo;
 pub mod faults;
 pub mod inventory;
+pub mod mail;
 pub mod management;
 pub mod order;
 pub mod order_process;

@@ -1,8 +1,7 @@
 //! The order service as a process of its own.
 
 use crate::{
-    assembly::{self, Accounts, StartError},
-    peer::BaseUrl,
+    assembly::{self, Accounts, OrderUrls, StartError},
     process::{Common, Database, Settle, Shared},
 };
 use clap::Parser;
@@ -11,12 +10,8 @@ use clap::Parser;
 #[derive(Debug, Parser)]
 #[command(version, mut_arg("port", |port| port.default_value("8080")))]
 pub struct Arguments {
-    /// Base URL of the inventory service
-    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8081")]
-    inventory_url: BaseUrl,
-    /// Base URL of the payment service
-    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8082")]
-    payment_url: BaseUrl,
+    #[command(flatten)]
+    urls: OrderUrls,
     #[command(flatten)]
     settle: Settle,
     #[command(flatten)]
@@ -38,9 +33,8 @@ pub async fn run(arguments: Arguments) -> Result<(), StartError> {
     let database = arguments.database.file()?;
     let settling = arguments.settle.settling()?;
     let app = async |registry: &_| {
-        let (inventory, payment) = (&arguments.inventory_url, &arguments.payment_url);
-        let accounts = &arguments.accounts;
-        assembly::order(registry, database.path(), inventory, payment, accounts, &settling).await
+        let (urls, accounts) = (&arguments.urls, &arguments.accounts);
+        assembly::order(registry, database.path(), urls, accounts, &settling).await
     };
     let loader = arguments.shared.declare(arguments.common.loader());
     arguments.common.serve("order", loader, app).await

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use crate::{
     access::Lifetimes,
-    assembly::{self, Accounts, ProviderUrls, Settling, StartError},
+    assembly::{self, Accounts, OrderUrls, ProviderUrls, Settling, StartError},
     pg::WebhookPlan,
     web::{Port, Server},
 };
@@ -25,6 +25,8 @@ pub struct System {
     pub provider: Server,
     /// The simulated account service.
     pub account: Server,
+    /// The simulated mail service.
+    pub mail: Server,
     databases: TempDir,
 }
 
@@ -60,13 +62,15 @@ impl System {
         let payment = Server::start(0, app).await?;
         let app = assembly::inventory(registry, &file("inventory.db"), &accounts).await?;
         let inventory = Server::start(0, app).await?;
-        let (at_inventory, at_payment) = (inventory.base_url(), payment.base_url());
-        let database = file("order.db");
-        let app =
-            assembly::order(registry, &database, &at_inventory, &at_payment, &accounts, settling)
-                .await?;
+        let mail = Server::start(0, assembly::mail(registry)).await?;
+        let urls = OrderUrls {
+            inventory_url: inventory.base_url(),
+            payment_url: payment.base_url(),
+            mail_url: mail.base_url(),
+        };
+        let app = assembly::order(registry, &file("order.db"), &urls, &accounts, settling).await?;
         let order = at_order.serve(app);
-        Ok(Self { order, inventory, payment, provider, account, databases })
+        Ok(Self { order, inventory, payment, provider, account, mail, databases })
     }
 
     /// The database file of a service: `order`, `inventory` or `payment`.
@@ -80,7 +84,8 @@ impl System {
     ///
     /// If a service had ended with an error or a panic.
     pub async fn stop(self) -> Result<(), StartError> {
-        for server in [self.order, self.inventory, self.payment, self.provider, self.account] {
+        let callees = [self.inventory, self.payment, self.provider, self.account, self.mail];
+        for server in std::iter::once(self.order).chain(callees) {
             server.stop().await?;
         }
         Ok(())

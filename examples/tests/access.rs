@@ -12,7 +12,7 @@ use std::{
 use axum::{Router, http::StatusCode};
 use examples::{
     access::Lifetimes,
-    assembly::{self, Accounts, Settling},
+    assembly::{self, Accounts, OrderUrls, Settling},
     faults::FaultPlan,
     web::{Port, Server},
 };
@@ -397,10 +397,9 @@ async fn a_gate_further_inside_that_cannot_tell_is_no_failure_of_the_service_beh
     let (inventory, _kept) = inventory_of(&world, &nobody).await;
     let directory = tempfile::tempdir().unwrap();
     let orders = directory.path().join("order.db");
-    let (inventory, payment) = (inventory.base_url(), world.system.payment.base_url());
+    let urls = OrderUrls { inventory_url: inventory.base_url(), ..world.order_urls() };
     let (accounts, settling) = (world.accounts(), Settling::default());
-    let order =
-        assembly::order(&world.registry, &orders, &inventory, &payment, &accounts, &settling);
+    let order = assembly::order(&world.registry, &orders, &urls, &accounts, &settling);
     let order = Server::start(0, order.await.unwrap()).await.unwrap();
     let refused = world.post(format!("{}/orders", order.url()), &book(1)).await;
     assert_undecided(&refused);
@@ -430,10 +429,9 @@ async fn a_payment_of_which_it_cannot_be_told_whether_the_user_may_is_pending_an
     };
     let payment = assembly::payment(&world.registry, &payments, &providers, &late, &often);
     let payment = Server::start(0, payment.await.unwrap()).await.unwrap();
-    let (inventory, accounts) = (world.system.inventory.base_url(), world.accounts());
-    let at_payment = payment.base_url();
-    let order =
-        assembly::order(&world.registry, &orders, &inventory, &at_payment, &accounts, &often);
+    let urls = OrderUrls { payment_url: payment.base_url(), ..world.order_urls() };
+    let accounts = world.accounts();
+    let order = assembly::order(&world.registry, &orders, &urls, &accounts, &often);
     let order = Server::start(0, order.await.unwrap()).await.unwrap();
 
     let placed = world.post(format!("{}/orders", order.url()), &book(1)).await;

@@ -3,7 +3,7 @@
 mod support;
 
 use examples::{
-    assembly::{self, Settling},
+    assembly::{self, OrderUrls, Settling},
     faults::FaultPlan,
     web::Server,
 };
@@ -111,18 +111,11 @@ async fn an_order_that_may_have_a_reservation_stands_and_its_503_says_so() {
 async fn an_order_that_the_inventory_never_saw_leaves_nothing_behind() {
     let world = World::start(&[]).await;
     let directory = tempfile::tempdir().unwrap();
-    let (nobody, database) = (support::refusing_url(), directory.path().join("order.db"));
-    let payment = world.system.payment.base_url();
-    let app = assembly::order(
-        &world.registry,
-        &database,
-        &nobody,
-        &payment,
-        &world.accounts(),
-        &Settling::default(),
-    )
-    .await
-    .unwrap();
+    let database = directory.path().join("order.db");
+    let urls = OrderUrls { inventory_url: support::refusing_url(), ..world.order_urls() };
+    let (accounts, settling) = (world.accounts(), Settling::default());
+    let app = assembly::order(&world.registry, &database, &urls, &accounts, &settling);
+    let app = app.await.unwrap();
     let order = Server::start(0, app).await.unwrap();
 
     let refused = world.post(format!("{}/orders", order.url()), &book(1)).await;
@@ -212,19 +205,11 @@ async fn an_order_left_pending_is_not_undone_by_a_second_attempt_that_fails() {
 async fn a_payment_service_that_is_down_leaves_orders_pending() {
     let world = World::start(&[]).await;
     let directory = tempfile::tempdir().unwrap();
-    let nobody = support::refusing_url();
-    let (database, inventory) =
-        (directory.path().join("order.db"), world.system.inventory.base_url());
-    let app = assembly::order(
-        &world.registry,
-        &database,
-        &inventory,
-        &nobody,
-        &world.accounts(),
-        &Settling::default(),
-    )
-    .await
-    .unwrap();
+    let database = directory.path().join("order.db");
+    let urls = OrderUrls { payment_url: support::refusing_url(), ..world.order_urls() };
+    let (accounts, settling) = (world.accounts(), Settling::default());
+    let app = assembly::order(&world.registry, &database, &urls, &accounts, &settling);
+    let app = app.await.unwrap();
     let order = Server::start(0, app).await.unwrap();
 
     let placed = world.post(format!("{}/orders", order.url()), &book(1)).await;

@@ -78,6 +78,7 @@ fn binary(service: &str) -> &'static str {
         "pg" => env!("CARGO_BIN_EXE_pg"),
         "account" => env!("CARGO_BIN_EXE_account"),
         _ => panic!("there is no service '{service}'"),
+        "mail" => env!("CARGO_BIN_EXE_mail"),
     }
 }
 
@@ -100,7 +101,7 @@ fn refused_start(service: &str, arguments: &[&str]) -> (Option<i32>, String) {
 }
 
 #[tokio::test]
-async fn an_order_goes_through_five_processes_which_end_when_told_to() {
+async fn an_order_goes_through_six_processes_which_end_when_told_to() {
     let provider = Service::start("pg", &[]);
     let account = Service::start("account", &[]);
     let gate = ["--account-url", &account.url];
@@ -108,13 +109,20 @@ async fn an_order_goes_through_five_processes_which_end_when_told_to() {
         Service::start("payment", &[&["--provider-url", &provider.url], &gate[..]].concat());
     let inventory = Service::start("inventory", &gate);
     let urls = ["--inventory-url", &inventory.url, "--payment-url", &payment.url];
-    let order = Service::start("order", &[&urls, &gate[..]].concat());
+    let mail = Service::start("mail", &[]);
+    let mail_url = ["--mail-url", &mail.url];
+    let order = Service::start("order", &[&urls[..], &mail_url, &gate].concat());
 
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     let request = client.post(format!("{}/orders", order.url)).json(&book(1));
     let placed: Value = request.send().await.unwrap().json().await.unwrap();
     assert_eq!(placed["status"], "CONFIRMED", "{placed}");
-    for service in [order, inventory, payment, account, provider] {
+    // The end of the order service waits for the mail.
+    assert_eq!(order.terminate(), Some(0));
+    let sent = client.get(format!("{}/mails", mail.url)).send().await.unwrap();
+    let sent: Value = sent.json().await.unwrap();
+    assert_eq!(sent["last"][0]["order_id"], placed["order_id"], "{sent}");
+    for service in [inventory, payment, account, provider, mail] {
         assert_eq!(service.terminate(), Some(0));
     }
 }
@@ -437,9 +445,14 @@ async fn a_second_signal_ends_a_process_at_once() {
 
 #[test]
 fn no_service_needs_an_argument() {
-    for (service, port) in
-        [("order", 8080), ("inventory", 8081), ("payment", 8082), ("pg", 8083), ("account", 8084)]
-    {
+    for (service, port) in [
+        ("order", 8080),
+        ("inventory", 8081),
+        ("payment", 8082),
+        ("pg", 8083),
+        ("account", 8084),
+        ("mail", 8085),
+    ] {
         let output = Command::new(binary(service)).arg("--help").output().unwrap();
         let help = String::from_utf8_lossy(&output.stdout);
         assert!(help.contains(&format!("Usage: {service} [OPTIONS]\n")), "{help}");

@@ -5,6 +5,7 @@
 mod support;
 
 use examples::{system::System, web::Server};
+use resilience::circuit_breaker::State;
 use serde_json::json;
 use support::{Answer, World, book};
 use tokio::{
@@ -133,14 +134,32 @@ async fn faults_out_of_range_are_400_and_faults_are_switched_on_simulated_servic
 #[tokio::test]
 async fn every_service_is_alive_and_ready() {
     let world = World::start(&[]).await;
-    let system = &world.system;
-    let callees = [&system.inventory, &system.payment, &system.provider, &system.account];
-    for server in [&system.order].into_iter().chain(callees) {
+    for server in servers(&world.system) {
         for path in ["livez", "readyz"] {
             let answer = world.get(format!("{}/{path}", server.url())).await;
             assert_eq!(answer.status, 200, "{}/{path}", server.url());
         }
     }
+}
+
+#[tokio::test]
+async fn a_service_whose_breakers_are_open_is_alive_and_ready() {
+    let world = World::start(&[]).await;
+    for breaker in world.registry.circuit_breakers() {
+        breaker.transition_to(State::ForcedOpen).unwrap();
+    }
+    assert_eq!(world.order(&book(1)).await.status, 503, "nobody gets in");
+    for server in servers(&world.system) {
+        for path in ["livez", "readyz"] {
+            let answer = world.get(format!("{}/{path}", server.url())).await;
+            assert_eq!(answer.status, 200, "{}/{path}", server.url());
+        }
+    }
+}
+
+fn servers(system: &System) -> [&Server; 6] {
+    let System { order, inventory, payment, provider, account, mail, .. } = system;
+    [order, inventory, payment, provider, account, mail]
 }
 
 /// Asserts that the body is an error's and nothing else.

@@ -14,7 +14,7 @@ use axum::Router;
 use examples::{access::Lifetimes, faults::FaultPlan, web::Server};
 use resilience::actuator::Actuator;
 use serde_json::json;
-use support::{World, book};
+use support::{World, book, until};
 use tracing::level_filters::LevelFilter;
 
 /// One who may, one who may not, one who does not exist, and one who comes when it cannot be told: all of
@@ -77,11 +77,13 @@ async fn no_user_is_in_a_log_a_metric_or_an_event_whatever_happens_to_his_reques
         let write = write.clone();
         move |event| write(format!("{event:?}"))
     });
+    let healthy = FaultPlan::default();
+    world.mail_faults(FaultPlan { error_rate: 1.0, ..healthy }).await;
     let mut statuses = Vec::new();
     for user in &USERS[..3] {
         statuses.push(world.order(&book(*user)).await.status);
     }
-    let healthy = FaultPlan::default();
+    until("a mail is lost", async || log.text().contains("a mail may not have been sent")).await;
     for faults in [
         FaultPlan { error_rate: 1.0, ..healthy },
         FaultPlan { drop_rate: 1.0, ..healthy },

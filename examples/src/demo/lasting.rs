@@ -31,13 +31,14 @@ const CALM: Act = Act {
     provider: HEALTHY,
     inventory: HEALTHY,
     account: HEALTHY,
+    mail: HEALTHY,
 };
 
 /// Longer than a breaker stays open, so that its first probes find the trouble still there.
 const TROUBLE: Act = Act { lasts: Duration::from_secs(8), ..CALM };
 
 /// Each is followed by a calm. Nothing in them is left to chance: every round shows the same.
-const TROUBLES: [Act; 6] = [
+const TROUBLES: [Act; 7] = [
     Act { title: "the payment provider fails", provider: FAILING, ..TROUBLE },
     Act {
         title: "the inventory takes 3 s",
@@ -51,6 +52,11 @@ const TROUBLES: [Act; 6] = [
     },
     Act { title: "the inventory fails", inventory: FAILING, ..TROUBLE },
     Act { title: "the account service fails", account: FAILING, ..TROUBLE },
+    Act {
+        title: "the mail service hangs",
+        mail: FaultPlan { delay_ms: 60_000, ..HEALTHY },
+        ..TROUBLE
+    },
     Act { title: "a rush of orders", pace: Duration::from_millis(70), ..TROUBLE },
 ];
 
@@ -64,6 +70,7 @@ pub(super) struct Act {
     provider: FaultPlan,
     inventory: FaultPlan,
     account: FaultPlan,
+    mail: FaultPlan,
 }
 
 /// Every trouble and the calm after it, without an end.
@@ -88,6 +95,7 @@ pub(super) async fn play(stage: &Stage, acts: impl Iterator<Item = &Act>) -> Res
         stage.provider_faults(act.provider).await?;
         stage.inventory_faults(act.inventory).await?;
         stage.account_faults(act.account).await?;
+        stage.mail_faults(act.mail).await?;
         eprintln!("For {} s: {}", act.lasts.as_secs(), act.title);
         let start = Instant::now();
         let mut pace = tokio::time::interval(act.pace);

@@ -79,6 +79,7 @@ impl OrderProcess {
                 .args(["--account-url", &stage.system.account.url()])
                 .arg("--database")
                 .arg(database)
+                .args(["--mail-url", &stage.system.mail.url()])
                 .env(PERIOD.0, PERIOD.1)
                 .stdin(Stdio::null())
                 .stdout(Stdio::piped())

@@ -54,6 +54,7 @@ impl Stage {
         self.provider_faults(FaultPlan::default()).await?;
         self.inventory_faults(FaultPlan::default()).await?;
         self.account_faults(FaultPlan::default()).await?;
+        self.mail_faults(FaultPlan::default()).await?;
         for name in [
             "paymentCb",
             "paymentServiceCb",
@@ -61,6 +62,7 @@ impl Stage {
             "paymentQueryCb",
             "accountAccess",
             "accountRead",
+            "mailCb",
         ] {
             self.breaker(name).reset();
         }
@@ -85,6 +87,10 @@ impl Stage {
 
     pub(super) async fn account_faults(&self, plan: FaultPlan) -> Result<(), DemoError> {
         self.faults(&self.system.account.url(), plan).await
+    }
+
+    pub(super) async fn mail_faults(&self, plan: FaultPlan) -> Result<(), DemoError> {
+        self.faults(&self.system.mail.url(), plan).await
     }
 
     /// Gives a user the role that lets him in, or takes it away.

@@ -2,10 +2,12 @@
 
 mod catalogue;
 mod clicks;
+mod confirmations;
 mod domain;
 mod errors;
 mod http;
 mod inventory_client;
+mod mail_client;
 mod payment_client;
 mod service;
 mod settler;
@@ -16,6 +18,7 @@ pub use domain::{Order, OrderRequest, OrderStatus, PaymentState};
 pub use errors::OrderError;
 pub use http::routes;
 pub use inventory_client::{InventoryClient, InventoryError};
+pub use mail_client::{MailClient, MailError};
 pub use payment_client::{PaymentCallError, PaymentClient};
 pub use service::OrderService;
 pub use settler::Settler;

@@ -1,10 +1,12 @@
 use axum::body::Bytes;
 use resilience::{ConfigError, Resilience, rate_limiter, rate_limiter::Scope};
+use tokio_util::task::TaskTracker;
 
 use super::{
-    InventoryClient, InventoryError, Order, OrderError, OrderRequest, OrderStore, PaymentCallError,
-    PaymentClient, PaymentState, Product,
+    InventoryClient, InventoryError, MailClient, Order, OrderError, OrderRequest, OrderStatus,
+    OrderStore, PaymentCallError, PaymentClient, PaymentState, Product,
     clicks::{Click, Clicks},
+    confirmations::Confirmations,
 };
 use crate::{
     inventory::{Release, Reservation},
@@ -17,13 +19,14 @@ pub struct OrderService {
     pub(super) store: OrderStore,
     inventory: InventoryClient,
     pub(super) payment: PaymentClient,
+    confirmations: Confirmations,
     clicks: Clicks,
     registry: Resilience,
 }
 
 impl OrderService {
-    /// Places orders with this inventory and this payment service, and shares what other processes
-    /// must know of in the store of `registry`, if it has one.
+    /// Places orders with this inventory and this payment service, tells customers by these mails, and
+    /// shares what other processes must know of in the store of `registry`, if it has one.
     ///
     /// # Errors
     ///
@@ -32,10 +35,12 @@ impl OrderService {
         store: OrderStore,
         inventory: InventoryClient,
         payment: PaymentClient,
+        mails: MailClient,
         registry: &Resilience,
     ) -> Result<Self, ConfigError> {
         let clicks = Clicks::of(registry)?;
-        Ok(Self { store, inventory, payment, clicks, registry: registry.clone() })
+        let confirmations = Confirmations::new(mails, registry.clone());
+        Ok(Self { store, inventory, payment, confirmations, clicks, registry: registry.clone() })
     }
 
     /// Places an order and pays it.
@@ -113,7 +118,7 @@ impl OrderService {
         if let Some(order) = self.store.find(&payment.order_id).await?
             && order.payment_key() == payment.idempotency_key
         {
-            self.store.settle(&order, payment.status.into()).await?;
+            self.settle(&order, payment.status.into()).await?;
         }
         Ok(Some(payment))
     }
@@ -143,6 +148,11 @@ impl OrderService {
     /// If the database fails.
     pub async fn products(&self) -> Result<Vec<Product>, OrderError> {
         Ok(self.store.products().await?)
+    }
+
+    /// The mails that nobody waits for, except who ends the process.
+    pub fn mails_under_way(&self) -> &TaskTracker {
+        self.confirmations.under_way()
     }
 
     /// Says whether the service can work.
@@ -244,10 +254,19 @@ impl OrderService {
             Err(PaymentCallError::Declined) => PaymentState::Rejected,
             Err(_) => PaymentState::Pending,
         };
-        self.store.settle(&order, state).await?;
+        self.settle(&order, state).await?;
         // A callback may have been faster.
         let stored = self.store.find(&order.order_id).await?;
         show(stored.ok_or(sqlx::Error::RowNotFound)?)
+    }
+
+    /// Stores what became of a payment. Who confirms the order by it, and nobody else, tells the customer.
+    pub(super) async fn settle(&self, order: &Order, state: PaymentState) -> sqlx::Result<()> {
+        let is_first = self.store.settle(order, state).await?;
+        if is_first && state.confirms() == OrderStatus::Confirmed {
+            self.confirmations.send(order);
+        }
+        Ok(())
     }
 }
 

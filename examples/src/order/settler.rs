@@ -64,7 +64,7 @@ impl Settler {
             Err(error) => return Ok(Err(error)),
         };
         match known {
-            Some(state) => self.service.store.settle(&order, state).await?,
+            Some(state) => self.service.settle(&order, state).await?,
             // It was begun here and never arrived there.
             None => drop(self.service.pay(order).await),
         }

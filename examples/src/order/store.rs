@@ -109,13 +109,14 @@ impl OrderStore {
         Ok(())
     }
 
-    /// Stores what became of this payment of the order, if that is not known yet.
+    /// Stores what became of this payment of the order, if that is not known yet. Of two who bring the
+    /// same outcome, one is told that it was.
     ///
     /// # Errors
     ///
     /// If the database fails.
-    pub async fn settle(&self, order: &Order, state: PaymentState) -> sqlx::Result<()> {
-        sqlx::query(
+    pub async fn settle(&self, order: &Order, state: PaymentState) -> sqlx::Result<bool> {
+        let settled = sqlx::query(
             "UPDATE orders SET status = ?3, payment_status = ?4 \
              WHERE order_id = ?1 AND payment_attempt = ?2 AND payment_status = 'PENDING'",
         )
@@ -125,7 +126,7 @@ impl OrderStore {
         .bind(state)
         .execute(&self.pool)
         .await?;
-        Ok(())
+        Ok(settled.rows_affected() == 1)
     }
 
     /// Takes back an order that nothing is reserved for.

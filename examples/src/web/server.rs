@@ -15,6 +15,7 @@ use hyper_util::{
 };
 use resilience::Resilience;
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
+use tokio_util::task::TaskTracker;
 
 use super::{ApiError, MAX_BODY_BYTES};
 use crate::{peer::BaseUrl, sweeper::Sweeper};
@@ -38,11 +39,13 @@ pub struct App {
     pub routes: Router,
     /// What it does by itself.
     pub sweeper: Option<Sweeper>,
+    /// What requests and sweeps have begun and not waited for.
+    pub beside: TaskTracker,
 }
 
 impl From<Router> for App {
     fn from(routes: Router) -> Self {
-        Self { routes, sweeper: None }
+        Self { routes, sweeper: None, beside: TaskTracker::new() }
     }
 }
 
@@ -74,10 +77,10 @@ impl Port {
 
     /// Serves whoever calls.
     pub fn serve(self, app: impl Into<App>) -> Server {
-        let App { routes, sweeper } = app.into();
+        let App { routes, sweeper, beside } = app.into();
         let (stop, stopped) = oneshot::channel();
         let task = tokio::spawn(serve(self.listener, routes, stopped));
-        Server { address: self.address, stop, task, sweeper }
+        Server { address: self.address, stop, task, sweeper, beside }
     }
 }
 
@@ -88,6 +91,7 @@ pub struct Server {
     stop: oneshot::Sender<()>,
     task: JoinHandle<()>,
     sweeper: Option<Sweeper>,
+    beside: TaskTracker,
 }
 
 impl Server {
@@ -116,7 +120,7 @@ impl Server {
     }
 
     /// Takes no more connections and returns when the requests under way have been answered, and
-    /// what the service does by itself has come to an end.
+    /// what the service does by itself and what nobody waited for has come to an end.
     ///
     /// # Errors
     ///
@@ -128,6 +132,9 @@ impl Server {
         if let Some(sweeper) = self.sweeper {
             sweeper.stop().await;
         }
+        // Nobody is left who could begin more of it.
+        self.beside.close();
+        self.beside.wait().await;
         served
     }
 }

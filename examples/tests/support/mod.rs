@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use examples::{
     access::{FRESHNESS, Lifetimes, USER},
-    assembly::{Accounts, Settling},
+    assembly::{Accounts, OrderUrls, Settling},
     faults::FaultPlan,
     peer::BaseUrl,
     system::System,
@@ -150,6 +150,19 @@ impl World {
 
     pub(crate) async fn account_faults(&self, plan: FaultPlan) {
         self.faults(&self.system.account.url(), plan).await;
+    }
+
+    pub(crate) async fn mail_faults(&self, plan: FaultPlan) {
+        self.faults(&self.system.mail.url(), plan).await;
+    }
+
+    /// What an order service besides the system's own needs to know of those that it calls.
+    pub(crate) fn order_urls(&self) -> OrderUrls {
+        OrderUrls {
+            inventory_url: self.system.inventory.base_url(),
+            payment_url: self.system.payment.base_url(),
+            mail_url: self.system.mail.base_url(),
+        }
     }
 
     /// What a service besides the system's own needs to know of its account service.
