@@ -306,6 +306,40 @@ async fn who_waits_too_long_for_the_answer_to_somebody_else_does_not_get_in() {
 }
 
 #[tokio::test]
+async fn of_a_rush_of_users_who_are_not_known_a_few_are_asked_for_and_the_others_do_not_get_in() {
+    let changes = [
+        ("bulkhead.instances.accountAccessBh.max_concurrent_calls", "3"),
+        ("timelimiter.instances.accountAccessTl.timeout_duration", "1h"),
+        ("timelimiter.instances.accountWaitTl.timeout_duration", "1h"),
+    ];
+    let world = Arc::new(World::remembering(&changes, LONG_LIVES).await);
+    assert_eq!(world.reserve(Some("0"), "known").await.status, 204);
+    let (asked, _) = questions(&world).await;
+    world.account_faults(HANGS).await;
+    let mut rush = tokio::task::JoinSet::new();
+    for user in 1..=3 {
+        let world = Arc::clone(&world);
+        rush.spawn(async move { world.order(&book(user)).await });
+    }
+    until("three are asked for", async || questions(&world).await.0 == asked + 3).await;
+    for user in 4..10 {
+        let refused = world.order(&book(user)).await;
+        assert_undecided(&refused);
+        assert_eq!(refused.retry_after.as_deref(), Some("1"));
+    }
+    assert_eq!(questions(&world).await.0, asked + 3, "nobody else is asked for");
+    let access = world.registry.circuit_breaker("accountAccess").metrics();
+    assert_eq!(access.failed_calls, 0, "our own limit is no failure of who is asked");
+    let permits = world.registry.rate_limiter("orderRl").available_permissions();
+    assert_eq!(permits, 10, "strangers use up nothing of what customers are permitted");
+    assert_eq!(world.reserve(Some("0"), "again").await.status, 204, "who is known gets in");
+
+    rush.shutdown().await;
+    let slots = world.registry.bulkhead("accountAccessBh");
+    until("they have hung up", async || slots.available_concurrent_calls() == 3).await;
+}
+
+#[tokio::test]
 async fn a_role_that_is_lost_is_noticed_long_before_the_permission_ends() {
     let version = Duration::from_millis(20);
     let world = World::remembering(&[], Lifetimes { version, ..LONG_LIVES }).await;

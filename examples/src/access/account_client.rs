@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use reqwest::StatusCode;
-use resilience::{ErrorKind, circuit_breaker, time_limiter};
+use resilience::{ErrorKind, bulkhead, circuit_breaker, time_limiter};
 
 use super::UserId;
 use crate::{
@@ -55,11 +55,16 @@ impl AccountClient {
 
     /// Asks whether a user may use the system.
     ///
+    /// Strangers stand before the gate, and a limiter in front of it would let them use up what customers
+    /// are permitted. So it is the questions that are bounded: one too many is not asked, and who is not
+    /// known does not get in.
+    ///
     /// # Errors
     ///
     /// If there is no answer.
     #[circuit_breaker(name = "accountAccess", open_for = told_to_wait)]
     #[time_limiter(name = "accountAccessTl")]
+    #[bulkhead(name = "accountAccessBh")]
     pub async fn has_service_role(&self, user: UserId) -> Result<bool, AccountError> {
         let path = format!("/internal/user/{}/has-service-role", user.digits());
         let role: Role = read(&self.peer.get(&path).await?)?;
