@@ -57,7 +57,7 @@ async fn every_instance_of_the_running_system_is_shown() {
     }
     watched
         .page
-        .until("document.querySelector('#summary').innerText.startsWith('25 instances')")
+        .until("document.querySelector('#summary').innerText.startsWith('30 instances')")
         .await;
     assert_eq!(watched.page.complaints(), [""; 0]);
 }

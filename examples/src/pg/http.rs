@@ -8,11 +8,14 @@ use resilience::bulkhead;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Charge, Ledger, Verdict, WebhookPlan, Webhooks};
+use super::{Charge, Ledger, NotBooked, Verdict, WebhookPlan, Webhooks};
 use crate::{
     faults::Faults,
     web::{ApiError, Json, Path, health, idempotency_key},
 };
+
+/// The longest reference of a charge, in bytes: the ledger keeps it for good.
+const LONGEST_REFERENCE: usize = 200;
 
 /// What `POST /charges` takes.
 #[derive(Debug, Deserialize)]
@@ -60,8 +63,11 @@ async fn charge(
     Json(request): Json<ChargeRequest>,
 ) -> Result<Json<Value>, ApiError> {
     let key = idempotency_key(&headers)?;
-    let decided = provider.ledger.charge(key, &request.reference, request.amount);
-    let charge = decided.ok_or_else(ApiError::key_reused)?;
+    if request.reference.len() > LONGEST_REFERENCE {
+        let message = format!("reference: expected {LONGEST_REFERENCE} bytes at most");
+        return Err(ApiError::bad_request("BAD_REFERENCE", message));
+    }
+    let charge = provider.ledger.charge(key, &request.reference, request.amount)?;
     let verdict = charge.verdict;
     if let Some(webhooks) = provider.webhooks.filter(|_| charge.requests == 1) {
         webhooks.announce(charge);
@@ -102,9 +108,22 @@ async fn plan(
     Ok(Json(plan))
 }
 
+/// Answers when all was reported; to hang up ends it.
 async fn again(State(provider): State<Provider>) -> Result<StatusCode, ApiError> {
-    provider.webhooks.ok_or_else(no_webhooks)?.announce_again(&provider.ledger);
-    Ok(StatusCode::ACCEPTED)
+    provider.webhooks.ok_or_else(no_webhooks)?.report_again(&provider.ledger).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+impl From<NotBooked> for ApiError {
+    fn from(error: NotBooked) -> Self {
+        match error {
+            NotBooked::KeyReused => Self::key_reused(),
+            // A failure of the provider: who is told so does well to ask another one.
+            NotBooked::Full => {
+                Self::new(StatusCode::INSUFFICIENT_STORAGE, "LEDGER_FULL", error.to_string())
+            }
+        }
+    }
 }
 
 fn no_webhooks() -> ApiError {

@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 /// The provider declines what is above this amount, until it is told another one.
 const LIMIT: i64 = 1_000_000;
 
+/// How many charges there is room for. A charge is money: none of them is ever forgotten to make room.
+const ROOM: usize = 100_000;
+
 /// The provider's decision on a charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
@@ -31,28 +34,56 @@ pub struct Charge {
     pub requests: u32,
 }
 
+/// Why a charge was not booked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotBooked {
+    /// The key names another charge.
+    #[error("the idempotency key was used for another charge")]
+    KeyReused,
+    /// There is no room for one more.
+    #[error("the ledger is full")]
+    Full,
+}
+
 /// Every charge the provider was asked for; clones share it.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Ledger(Arc<Mutex<Book>>);
 
 #[derive(Debug)]
 struct Book {
     charges: BTreeMap<String, Charge>,
     limit: i64,
+    room: usize,
 }
 
-impl Default for Book {
+impl Default for Ledger {
+    /// Room for 100 000 charges.
     fn default() -> Self {
-        Self { charges: BTreeMap::new(), limit: LIMIT }
+        Self::with_room_for(ROOM)
     }
 }
 
 impl Ledger {
+    /// Makes an empty ledger with room for this many charges.
+    pub fn with_room_for(room: usize) -> Self {
+        Self(Arc::new(Mutex::new(Book { charges: BTreeMap::new(), limit: LIMIT, room })))
+    }
+
     /// Decides on a charge, or tells the decision that this key already has.
     ///
-    /// Returns `None` if the key was used for another charge.
-    pub fn charge(&self, idempotency_key: &str, reference: &str, amount: i64) -> Option<Charge> {
+    /// # Errors
+    ///
+    /// If the key was used for another charge, or it is a new one and there is no room for it.
+    pub fn charge(
+        &self,
+        idempotency_key: &str,
+        reference: &str,
+        amount: i64,
+    ) -> Result<Charge, NotBooked> {
         let mut book = self.0.lock();
+        if book.charges.len() >= book.room && !book.charges.contains_key(idempotency_key) {
+            return Err(NotBooked::Full);
+        }
         let limit = book.limit;
         let charge = book.charges.entry(idempotency_key.to_owned()).or_insert_with(|| Charge {
             idempotency_key: idempotency_key.to_owned(),
@@ -63,7 +94,7 @@ impl Ledger {
         });
         charge.requests += 1;
         let is_same = charge.amount == amount && charge.reference == reference;
-        is_same.then(|| charge.clone())
+        if is_same { Ok(charge.clone()) } else { Err(NotBooked::KeyReused) }
     }
 
     /// Finds the charge of this key.
@@ -87,7 +118,7 @@ mod tests {
     use super::*;
 
     fn verdict(ledger: &Ledger, key: &str, amount: i64) -> Option<Verdict> {
-        ledger.charge(key, "order", amount).map(|charge| charge.verdict)
+        ledger.charge(key, "order", amount).ok().map(|charge| charge.verdict)
     }
 
     #[test]
@@ -110,9 +141,9 @@ mod tests {
     #[test]
     fn a_key_used_for_another_charge_is_refused_and_keeps_its_first_one() {
         let ledger = Ledger::default();
-        ledger.charge("k", "order", 100);
-        assert_eq!(ledger.charge("k", "order", 200), None);
-        assert_eq!(ledger.charge("k", "another", 100), None);
+        ledger.charge("k", "order", 100).unwrap();
+        assert_eq!(ledger.charge("k", "order", 200), Err(NotBooked::KeyReused));
+        assert_eq!(ledger.charge("k", "another", 100), Err(NotBooked::KeyReused));
         let kept = ledger.find("k").unwrap();
         assert_eq!((kept.amount, &*kept.reference), (100, "order"));
     }
@@ -125,5 +156,15 @@ mod tests {
         ledger.set_limit(LIMIT + 1);
         assert_eq!(verdict(&ledger, "above", LIMIT + 1), Some(Verdict::Declined));
         assert_eq!(verdict(&ledger, "later", LIMIT + 1), Some(Verdict::Approved));
+    }
+
+    #[test]
+    fn a_full_ledger_books_nothing_more_and_forgets_nothing() {
+        let ledger = Ledger::with_room_for(2);
+        verdict(&ledger, "k", 100);
+        verdict(&ledger, "l", 100);
+        assert_eq!(ledger.charge("m", "order", 100), Err(NotBooked::Full));
+        assert_eq!(verdict(&ledger, "k", 100), Some(Verdict::Approved), "it is told as before");
+        assert_eq!(ledger.charges().len(), 2);
     }
 }

@@ -8,5 +8,5 @@ mod ledger;
 mod webhooks;
 
 pub use http::routes;
-pub use ledger::{Charge, Ledger, Verdict};
+pub use ledger::{Charge, Ledger, NotBooked, Verdict};
 pub use webhooks::{WebhookPlan, Webhooks};

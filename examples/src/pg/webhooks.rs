@@ -2,8 +2,9 @@ use std::{sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use reqwest::StatusCode;
-use resilience::{ErrorKind, Resilience, retry, time_limiter};
+use resilience::{ErrorKind, Resilience, bulkhead, retry, time_limiter};
 use serde::{Deserialize, Serialize};
+use tokio::task::JoinSet;
 
 use super::{Charge, Ledger};
 use crate::{
@@ -13,6 +14,9 @@ use crate::{
 };
 
 const LONGEST_DELAY_MS: u64 = 60_000;
+
+/// How many reports are under way at once when all are made again.
+const AT_ONCE: usize = 16;
 
 /// When the provider reports its decisions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,7 +68,8 @@ impl Webhooks {
         *self.plan.lock() = plan;
     }
 
-    /// Reports a decision later, if decisions are reported.
+    /// Reports a decision later, if decisions are reported. One that is new is told of once, so that no
+    /// more wait than the ledger has room for.
     pub(super) fn announce(&self, charge: Charge) {
         let Some(delay_ms) = self.plan.lock().delay_ms else { return };
         let webhooks = self.clone();
@@ -74,12 +79,27 @@ impl Webhooks {
         });
     }
 
-    /// Reports all decisions once more, all at once.
-    pub(super) fn announce_again(&self, ledger: &Ledger) {
+    /// Reports all decisions once more, several at once and in no order.
+    ///
+    /// # Errors
+    ///
+    /// If somebody else has that done already.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends it; some have been reported then.
+    #[bulkhead(name = "webhooksBh")]
+    pub(super) async fn report_again(&self, ledger: &Ledger) -> Result<(), resilience::Error> {
+        let mut under_way = JoinSet::new();
         for charge in ledger.charges() {
-            let webhooks = self.clone();
-            self.registry.spawn(async move { webhooks.report(charge).await });
+            if under_way.len() == AT_ONCE {
+                under_way.join_next().await;
+            }
+            let (webhooks, registry) = (self.clone(), self.registry.clone());
+            under_way.spawn(async move { registry.scope(webhooks.report(charge)).await });
         }
+        while under_way.join_next().await.is_some() {}
+        Ok(())
     }
 
     async fn report(&self, Charge { reference, verdict, .. }: Charge) {
