@@ -4,6 +4,7 @@ use std::{
     io::{self, IsTerminal},
     path::{Path, PathBuf},
     process::ExitCode,
+    thread,
     time::Duration,
 };
 
@@ -13,7 +14,10 @@ use resilience::{
     config::{ConfigBuilder, Format},
 };
 use tempfile::TempDir;
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::{
+    signal::unix::{Signal, SignalKind, signal},
+    sync::oneshot,
+};
 
 use crate::{
     assembly::{Settling, StartError},
@@ -38,6 +42,9 @@ pub struct Common {
     /// File that declares the protections; the built-in ones if left out
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
+    /// End when standard input does: with the process that started this one, however that ends
+    #[arg(long)]
+    pub end_with_input: bool,
 }
 
 const REDIS_HELP: &str = "Share limits and double clicks with the other processes at this Redis, \
@@ -134,7 +141,8 @@ impl Common {
     }
 
     /// Logs to standard error, fills the process registry with the protections, puts together the
-    /// service and serves it until SIGTERM or ctrl-c. On SIGHUP it reads the protections anew.
+    /// service and serves it until SIGTERM, ctrl-c or the end of standard input, if that is looked at. On
+    /// SIGHUP it reads the protections anew.
     ///
     /// Requests under way are finished then, within 10 s and unless a second signal comes.
     ///
@@ -165,7 +173,10 @@ impl Common {
         if let Some(management) = &management {
             println!("{name} manages on http://{}/actuator", management.address());
         }
-        signals.next().await;
+        tokio::select! {
+            () = signals.next() => {}
+            () = input_ends(), if self.end_with_input => {}
+        }
         reloads.abort();
         tracing::info!("{name} stops");
         tokio::select! {
@@ -186,6 +197,17 @@ async fn reload_at(mut hangup: Signal, name: String, registry: Resilience, loade
         // It reads a file. The outcome, change by change, is logged by the registry.
         let _ = tokio::task::spawn_blocking(move || registry.reload_from(&loader)).await;
     }
+}
+
+/// Returns when there is no more of standard input, whatever was there.
+async fn input_ends() {
+    let (ended, told) = oneshot::channel::<()>();
+    // Nobody can end a read of it, and a runtime waits for its own threads: this one is none of them.
+    thread::spawn(move || {
+        let _ended = ended;
+        io::copy(&mut io::stdin(), &mut io::sink())
+    });
+    let _ = told.await;
 }
 
 /// What tells a process to end.

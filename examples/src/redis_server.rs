@@ -15,8 +15,14 @@ use tokio::{
     time::timeout,
 };
 
-/// What is tried, in this order: Valkey answers alike.
-const PROGRAMS: [&str; 2] = ["redis-server", "valkey-server"];
+/// What is tried, in this order. Valkey answers alike; where there is a program that has the system kill
+/// the server with this process, it does not outlive one that is killed.
+const STARTS: [&[&str]; 4] = [
+    &["setpriv", "--pdeathsig", "KILL", "redis-server"],
+    &["setpriv", "--pdeathsig", "KILL", "valkey-server"],
+    &["redis-server"],
+    &["valkey-server"],
+];
 /// A busy machine may take seconds to start a process.
 const PATIENCE: Duration = Duration::from_secs(10);
 const GLANCE: Duration = Duration::from_millis(5);
@@ -32,16 +38,17 @@ pub enum RedisError {
     Missing,
     /// It ended before it answered, or does not answer.
     #[error("{0} does not start on port {1}")]
-    Silent(&'static str, u16),
+    Silent(String, u16),
     /// The system refuses.
     #[error("a Redis cannot be run: {0}")]
     Io(#[from] io::Error),
 }
 
-/// A server on a free port of 127.0.0.1. It keeps nothing, and goes away with this.
+/// A server on a free port of 127.0.0.1. It keeps nothing, and goes away with this, and on Linux with the
+/// thread that started it at the latest.
 #[derive(Debug)]
 pub struct RedisServer {
-    program: &'static str,
+    start: &'static [&'static str],
     port: u16,
     child: Child,
     folder: TempDir,
@@ -60,15 +67,12 @@ impl RedisServer {
     pub async fn start() -> Result<Self, RedisError> {
         let folder = tempfile::Builder::new().prefix("resilience-redis-").tempdir()?;
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?.local_addr()?.port();
-        for program in PROGRAMS {
-            match launch(program, port, &folder) {
-                Ok(child) => {
-                    let mut server = Self { program, port, child, folder };
-                    server.answers().await?;
-                    return Ok(server);
-                }
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(error.into()),
+        for start in STARTS {
+            if works(start).await? {
+                let child = launch(start, port, &folder)?;
+                let mut server = Self { start, port, child, folder };
+                server.answers().await?;
+                return Ok(server);
             }
         }
         Err(RedisError::Missing)
@@ -94,7 +98,7 @@ impl RedisServer {
     ///
     /// If it does not come up within 10 s.
     pub async fn restart(&mut self) -> Result<(), RedisError> {
-        self.child = launch(self.program, self.port, &self.folder)?;
+        self.child = launch(self.start, self.port, &self.folder)?;
         self.answers().await
     }
 
@@ -132,20 +136,37 @@ impl RedisServer {
             }
             tokio::time::sleep(GLANCE).await;
         }
-        Err(RedisError::Silent(self.program, self.port))
+        Err(RedisError::Silent(self.start.join(" "), self.port))
     }
 }
 
-fn launch(program: &str, port: u16, folder: &TempDir) -> io::Result<Child> {
-    Command::new(program)
+/// Whether this starts a server here.
+async fn works(start: &[&str]) -> io::Result<bool> {
+    match command(start).arg("--version").status().await {
+        Ok(status) => Ok(status.success()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn launch(start: &[&str], port: u16, folder: &TempDir) -> io::Result<Child> {
+    command(start)
         .args(["--port", &port.to_string(), "--bind", "127.0.0.1"])
         .args(["--save", "", "--appendonly", "no"])
         .current_dir(folder.path())
+        .spawn()
+}
+
+fn command(start: &[&str]) -> Command {
+    let (program, arguments) = start.split_first().unwrap_or((&"", &[]));
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        .kill_on_drop(true)
-        .spawn()
+        .kill_on_drop(true);
+    command
 }
 
 async fn ping(port: u16) -> io::Result<()> {

@@ -7,6 +7,7 @@ mod support;
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
@@ -77,8 +78,8 @@ fn binary(service: &str) -> &'static str {
         "payment" => env!("CARGO_BIN_EXE_payment"),
         "pg" => env!("CARGO_BIN_EXE_pg"),
         "account" => env!("CARGO_BIN_EXE_account"),
-        _ => panic!("there is no service '{service}'"),
         "mail" => env!("CARGO_BIN_EXE_mail"),
+        _ => panic!("there is no service '{service}'"),
     }
 }
 
@@ -108,8 +109,8 @@ async fn an_order_goes_through_six_processes_which_end_when_told_to() {
     let payment =
         Service::start("payment", &[&["--provider-url", &provider.url], &gate[..]].concat());
     let inventory = Service::start("inventory", &gate);
-    let urls = ["--inventory-url", &inventory.url, "--payment-url", &payment.url];
     let mail = Service::start("mail", &[]);
+    let urls = ["--inventory-url", &inventory.url, "--payment-url", &payment.url];
     let mail_url = ["--mail-url", &mail.url];
     let order = Service::start("order", &[&urls[..], &mail_url, &gate].concat());
 
@@ -441,6 +442,68 @@ async fn a_second_signal_ends_a_process_at_once() {
     assert_eq!(provider.terminate(), Some(0));
     assert!(start.elapsed() < GRACE, "{:?}", start.elapsed());
     assert!(charge.await.unwrap().is_err());
+}
+
+#[test]
+fn a_process_that_is_told_to_ends_with_its_input_and_any_other_does_not() {
+    let start = |arguments: &[&str]| {
+        let mut child = Command::new(binary("account"))
+            .args(["--port", "0"])
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert!(line.contains("listens"), "{line:?}");
+        drop(child.stdin.take());
+        Service { child, url: String::new() }
+    };
+    let mut other = start(&[]);
+    let mut told = start(&["--end-with-input"]);
+    assert_eq!(told.child.wait().unwrap().code(), Some(0));
+    assert_eq!(other.child.try_wait().unwrap(), None);
+}
+
+/// The state of a process in `/proc` and who has started it; nothing if it is gone.
+#[cfg(target_os = "linux")]
+fn state_and_parent(process: &Path) -> Option<(String, u32)> {
+    let stat = std::fs::read_to_string(process.join("stat")).ok()?;
+    // The name before it may hold anything, a closing bracket as well.
+    let mut after_name = stat.rsplit(')').next()?.split_whitespace();
+    Some((after_name.next()?.to_owned(), after_name.next()?.parse().ok()?))
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_demo_that_is_killed_leaves_no_process_behind() {
+    let demo = Command::new(env!("CARGO_BIN_EXE_demo"))
+        .args(["--scene", "8"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let demo = Service { child: demo, url: String::new() };
+    let mut left = Vec::new();
+    until("a Redis and three order processes run", async || {
+        let processes = std::fs::read_dir("/proc").unwrap().map_while(Result::ok);
+        left = processes.map(|process| process.path()).collect::<Vec<_>>();
+        left.retain(|process| state_and_parent(process).is_some_and(|(_, p)| p == demo.child.id()));
+        left.len() == 4
+    })
+    .await;
+    // Until they listen: before that they end as well because nobody is there to be told.
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert!(left.iter().all(|process| process.exists()), "the scene goes on");
+    drop(demo); // which kills it
+    until("they have ended", async || {
+        // One that nobody has taken note of is a zombie.
+        let state = |process: &PathBuf| state_and_parent(process).map(|(state, _)| state);
+        left.iter().filter_map(state).all(|state| state == "Z")
+    })
+    .await;
 }
 
 #[test]

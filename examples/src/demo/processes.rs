@@ -20,7 +20,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// A rush falls into one such period of each process, whose beginning nobody outside knows.
 const PERIOD: (&str, &str) = ("RESILIENCE_RATELIMITER_INSTANCES_ORDERRL_LIMITREFRESHPERIOD", "1h");
 
-/// Three processes that share a Redis. They are killed with this, and their databases go away.
+/// Three processes that share a Redis. They are killed with this, and their databases go away. If this
+/// process is killed they end as well: by their inputs, which end then.
 #[derive(Debug)]
 pub(super) struct Processes {
     pub(super) all: [OrderProcess; 3],
@@ -74,14 +75,15 @@ impl OrderProcess {
             let mut child = Command::new(env::current_exe()?)
                 .arg0(ORDER)
                 .args(["--port", "0", "--management-port", "0", "--redis", redis])
+                .arg("--end-with-input")
                 .args(["--inventory-url", &stage.system.inventory.url()])
                 .args(["--payment-url", &stage.system.payment.url()])
                 .args(["--account-url", &stage.system.account.url()])
+                .args(["--mail-url", &stage.system.mail.url()])
                 .arg("--database")
                 .arg(database)
-                .args(["--mail-url", &stage.system.mail.url()])
                 .env(PERIOD.0, PERIOD.1)
-                .stdin(Stdio::null())
+                .stdin(Stdio::piped())
                 .stdout(Stdio::piped())
                 .stderr(Stdio::null())
                 .kill_on_drop(true)
