@@ -152,6 +152,7 @@ pub async fn order(
     settling: &Settling,
 ) -> Result<App, StartError> {
     let store = OrderStore::open(database).await?;
+    let connections = Some(store.connections());
     let inventory = InventoryClient::new(Peer::new(&urls.inventory_url)?);
     let payment = PaymentClient::new(Peer::new(&urls.payment_url)?);
     let mails = MailClient::new(Peer::new(&urls.mail_url)?);
@@ -165,7 +166,7 @@ pub async fn order(
     let beside = service.mails_under_way().clone();
     let routes = order::routes(service, settling.secret.clone(), accounts.gate()?);
     let routes = web::finish(routes, registry);
-    Ok(App { routes, sweeper: Some(sweeper), beside })
+    Ok(App { routes, sweeper: Some(sweeper), beside, connections })
 }
 
 /// Puts together the inventory service.
@@ -179,7 +180,9 @@ pub async fn inventory(
     accounts: &Accounts,
 ) -> Result<App, StartError> {
     let store = StockStore::open(database).await?;
-    Ok(web::finish(inventory::routes(store, accounts.gate()?), registry).into())
+    let connections = Some(store.connections());
+    let routes = web::finish(inventory::routes(store, accounts.gate()?), registry);
+    Ok(App { connections, ..App::from(routes) })
 }
 
 /// Puts together the payment service.
@@ -195,12 +198,13 @@ pub async fn payment(
     settling: &Settling,
 ) -> Result<App, StartError> {
     let store = PaymentStore::open(database).await?;
+    let connections = Some(store.connections());
     let service = PaymentService::new(store, providers.clients()?, registry.clone());
     let reconciler = Reconciler::new(service.clone(), settling.abandoned_after);
     let sweeper = reconciler.start(registry, settling.every);
     let routes = payment::routes(service, settling.secret.clone(), accounts.gate()?);
     let routes = web::finish(routes, registry);
-    Ok(App { sweeper: Some(sweeper), ..App::from(routes) })
+    Ok(App { sweeper: Some(sweeper), connections, ..App::from(routes) })
 }
 
 /// Puts together the simulated payment provider, which reports to `POST /payments/callback` below

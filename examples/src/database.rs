@@ -40,6 +40,23 @@ pub async fn open(path: &Path, migrator: &Migrator) -> Result<SqlitePool, OpenEr
     opened.await.map_err(|source| OpenError { path: path.to_owned(), source })
 }
 
+/// A look at the connections to a database.
+#[derive(Debug, Clone)]
+pub struct Connections(SqlitePool);
+
+impl Connections {
+    /// Looks at those of this pool.
+    pub fn of(pool: &SqlitePool) -> Self {
+        Self(pool.clone())
+    }
+
+    /// How many somebody works with now.
+    pub fn in_use(&self) -> usize {
+        // Both are counted while others work: for a moment more may be idle than are there.
+        (self.0.size() as usize).saturating_sub(self.0.num_idle())
+    }
+}
+
 /// Says whether the database answers.
 pub async fn is_ready(pool: &SqlitePool) -> bool {
     sqlx::query("SELECT 1").execute(pool).await.is_ok()

@@ -3,7 +3,7 @@ use std::path::Path;
 use sqlx::{Sqlite, SqlitePool, Transaction};
 
 use super::{Reservation, StockError};
-use crate::database::{self, OpenError};
+use crate::database::{self, Connections, OpenError};
 
 /// The tables of the inventory service.
 #[derive(Debug, Clone)]
@@ -89,6 +89,11 @@ impl StockStore {
         }
         transaction.commit().await?;
         Ok(())
+    }
+
+    /// A look at the connections to the database.
+    pub fn connections(&self) -> Connections {
+        Connections::of(&self.pool)
     }
 
     /// Says whether the database answers.

@@ -3,7 +3,7 @@ use std::{path::Path, time::SystemTime};
 use sqlx::SqlitePool;
 
 use super::{Order, PaymentState, Product};
-use crate::database::{self, OpenError};
+use crate::database::{self, Connections, OpenError};
 
 /// The tables of the order service.
 ///
@@ -187,6 +187,11 @@ impl OrderStore {
         sqlx::query_as("SELECT sku, name, price FROM products ORDER BY sku")
             .fetch_all(&self.pool)
             .await
+    }
+
+    /// A look at the connections to the database.
+    pub fn connections(&self) -> Connections {
+        Connections::of(&self.pool)
     }
 
     /// Says whether the database answers.

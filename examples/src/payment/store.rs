@@ -7,7 +7,7 @@ use resilience::IdempotencyKey;
 use sqlx::SqlitePool;
 
 use super::{Payment, PaymentRequest, PaymentStatus, SettledBy};
-use crate::database::{self, OpenError};
+use crate::database::{self, Connections, OpenError};
 
 /// The table of the payment service.
 ///
@@ -216,9 +216,9 @@ impl PaymentStore {
         database::is_ready(&self.pool).await
     }
 
-    /// How many connections to the database are there, and how many of them nobody uses.
-    pub fn connections(&self) -> (u32, usize) {
-        (self.pool.size(), self.pool.num_idle())
+    /// A look at the connections to the database.
+    pub fn connections(&self) -> Connections {
+        Connections::of(&self.pool)
     }
 
     async fn list(&self, which: &'static str, most: u32) -> sqlx::Result<Vec<Payment>> {

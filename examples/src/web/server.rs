@@ -18,7 +18,7 @@ use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 use tokio_util::task::TaskTracker;
 
 use super::{ApiError, MAX_BODY_BYTES};
-use crate::{peer::BaseUrl, sweeper::Sweeper};
+use crate::{database::Connections, peer::BaseUrl, sweeper::Sweeper};
 
 /// How long a connection may be idle, and a request's header may take to arrive: a client that
 /// stops half-way holds up nobody.
@@ -41,11 +41,13 @@ pub struct App {
     pub sweeper: Option<Sweeper>,
     /// What requests and sweeps have begun and not waited for.
     pub beside: TaskTracker,
+    /// The connections to its database, if it has one.
+    pub connections: Option<Connections>,
 }
 
 impl From<Router> for App {
     fn from(routes: Router) -> Self {
-        Self { routes, sweeper: None, beside: TaskTracker::new() }
+        Self { routes, sweeper: None, beside: TaskTracker::new(), connections: None }
     }
 }
 
@@ -77,10 +79,10 @@ impl Port {
 
     /// Serves whoever calls.
     pub fn serve(self, app: impl Into<App>) -> Server {
-        let App { routes, sweeper, beside } = app.into();
+        let App { routes, sweeper, beside, connections } = app.into();
         let (stop, stopped) = oneshot::channel();
         let task = tokio::spawn(serve(self.listener, routes, stopped));
-        Server { address: self.address, stop, task, sweeper, beside }
+        Server { address: self.address, stop, task, sweeper, beside, connections }
     }
 }
 
@@ -92,6 +94,7 @@ pub struct Server {
     task: JoinHandle<()>,
     sweeper: Option<Sweeper>,
     beside: TaskTracker,
+    connections: Option<Connections>,
 }
 
 impl Server {
@@ -107,6 +110,11 @@ impl Server {
     /// The address it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// The connections to its database, if it has one.
+    pub fn connections(&self) -> Option<&Connections> {
+        self.connections.as_ref()
     }
 
     /// The base of its URLs, as callers take it.
