@@ -16,8 +16,7 @@ async fn main() -> ExitCode {
         return process::main(order_process::run).await;
     }
     match demo::run(&Options::parse()).await {
-        Ok(report) if report.kept => ExitCode::SUCCESS,
-        Ok(_) => ExitCode::FAILURE,
+        Ok(report) => ExitCode::from(report.exit_status()),
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::from(2)

@@ -1,7 +1,8 @@
 //! The demo: scripted scenes on the running system, and a report of what was promised and measured.
 
 mod lasting;
-mod latency;
+mod machine;
+mod measurement;
 mod processes;
 mod progress;
 mod report;
@@ -11,7 +12,6 @@ mod scenes;
 mod stage;
 mod traffic;
 
-pub use latency::Latencies;
 pub use processes::ORDER;
 pub use report::{Report, SceneReport};
 pub use runner::{DemoError, Options, run};

@@ -50,23 +50,32 @@ impl Processes {
         Ok(Self { all: [a, b, c], _databases: databases })
     }
 
-    /// What a metric comes to in all of them together, in the series that have this label.
-    pub(super) async fn sum(
+    /// The lines in which they tell of a metric, of the series that have this label.
+    pub(super) async fn lines(
         &self,
         stage: &Stage,
         metric: &str,
         label: &str,
-    ) -> Result<u64, DemoError> {
-        let mut sum = 0;
+    ) -> Result<Vec<String>, DemoError> {
+        let mut lines = Vec::new();
         for process in &self.all {
             let page = text(stage.traffic.get(format!("{}/prometheus", process.actuator))).await?;
-            let series =
+            let of_metric =
                 page.lines().filter(|line| line.starts_with(metric) && line.contains(label));
-            let values = series.filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok());
-            sum += values.sum::<u64>();
+            lines.extend(of_metric.map(str::to_owned));
         }
-        Ok(sum)
+        Ok(lines)
     }
+}
+
+/// The value in such a line.
+pub(super) fn value(line: &str) -> Option<u64> {
+    line.rsplit(' ').next()?.parse().ok()
+}
+
+/// What the values come to together.
+pub(super) fn sum(lines: &[String]) -> u64 {
+    lines.iter().filter_map(|line| value(line)).sum()
 }
 
 impl OrderProcess {

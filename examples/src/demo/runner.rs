@@ -1,10 +1,15 @@
-use std::time::Instant;
+use std::{
+    io::{self, Write},
+    time::{Instant, SystemTime},
+};
 
 use clap::Parser;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::{
     lasting,
+    machine::Machine,
+    measurement::Facts,
     report::{Report, SceneReport},
     scene::{SCENES, Scene},
     stage::Stage,
@@ -26,7 +31,7 @@ pub struct Options {
     /// Run this scene only
     #[arg(long, value_name = "N", value_parser = known)]
     scene: Option<u8>,
-    /// Print the report as JSON, for machines
+    /// Print the report as JSON, for machines: every number with the samples that it comes from
     #[arg(long)]
     json: bool,
     /// Show the live page on this port of 127.0.0.1, and keep everything running until ctrl-c
@@ -49,9 +54,19 @@ pub enum DemoError {
     /// The demo's Redis did not do as it was told.
     #[error(transparent)]
     Redis(#[from] RedisError),
+    /// The provider's ledger is not what was agreed.
+    #[error("the ledger cannot be read: {0}")]
+    Ledger(#[from] serde_json::Error),
     /// The report cannot be written.
     #[error("the report cannot be written: {0}")]
-    Report(#[from] serde_json::Error),
+    Report(#[source] io::Error),
+}
+
+/// Writes the report as one line: samples by the hundred are nothing to read.
+fn print(report: &Report) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    serde_json::to_writer(&mut out, report)?;
+    writeln!(out)
 }
 
 /// What `--help` tells about the scenes and what comes after them.
@@ -59,7 +74,7 @@ fn guide() -> String {
     let line = |scene: &Scene| format!("\n  {}  {}", scene.number, scene.title);
     let scenes: String = SCENES.iter().map(line).collect();
     format!(
-        "Scenes, 2 to 12 s each, about 30 s all of them:{scenes}
+        "Scenes, 2 to 12 s each, about 35 s all of them:{scenes}
 
 With --serve, orders go on afterwards, and every 20 s another trouble comes for 8 s: the page shows
 breakers open, half-open and closed again, timeouts, and permits and slots that run out.
@@ -88,7 +103,9 @@ impl Options {
 ///
 /// If the system does not start or does not answer.
 pub async fn run(options: &Options) -> Result<Report, DemoError> {
-    let started = Instant::now();
+    let (began, started) = (SystemTime::now(), Instant::now());
+    // Before the demo itself is a load.
+    let machine = Machine::this();
     let registry = resilience::init(settings::load(None).map_err(StartError::from)?)
         .map_err(StartError::from)?;
     let management = match options.serve {
@@ -112,16 +129,17 @@ pub async fn run(options: &Options) -> Result<Report, DemoError> {
         let mut report = SceneReport::new(scene);
         // Whatever keeps the scene from its end is the system's failure, not the demo's.
         if let Err(error) = (scene.run)(&stage, &mut report).await {
-            report.promise("the system answers until the scene is over", error, false);
+            let error = Facts::of("the end was", [error]);
+            report.promise("the system answers until the scene is over", [error.into()], false);
         }
         if !options.json {
             println!("{report}");
         }
         scenes.push(report);
     }
-    let report = Report::new(scenes, started.elapsed());
+    let report = Report::new(scenes, machine, began, started.elapsed());
     if options.json {
-        println!("{}", serde_json::to_string_pretty(&report)?);
+        print(&report).map_err(DemoError::Report)?;
     } else {
         println!("{}; the run took {:.1} s.", report.verdict(), report.seconds);
     }

@@ -1,6 +1,7 @@
 use std::time::{Duration, Instant};
 
 use resilience::{Bulkhead, CircuitBreaker, IdempotencyKey, RateLimiter, Resilience};
+use serde::Deserialize;
 use serde_json::json;
 
 use super::{
@@ -9,20 +10,22 @@ use super::{
     traffic::{Traffic, answer},
 };
 use crate::{
-    access::Lifetimes, assembly::Settling, faults::FaultPlan, system::System, web::Secret,
+    access::Lifetimes, assembly::Settling, faults::FaultPlan, pg::Charge, system::System,
+    web::Secret,
 };
 
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long what was said about the version of permissions is good for.
 pub(super) const VERSION_LIFETIME: Duration = Duration::from_millis(200);
-const GLANCE: Duration = Duration::from_millis(2);
+/// How often it is looked whether something is so.
+pub(super) const GLANCE: Duration = Duration::from_millis(2);
 
 /// The running system and the library's own view of it.
 #[derive(Debug)]
 pub(super) struct Stage {
     pub(super) system: System,
     pub(super) traffic: Traffic,
-    registry: Resilience,
+    pub(super) registry: Resilience,
 }
 
 impl Stage {
@@ -117,6 +120,22 @@ impl Stage {
         Ok(())
     }
 
+    /// The provider's ledger.
+    pub(super) async fn charges(&self) -> Result<Vec<Charge>, DemoError> {
+        #[derive(Deserialize)]
+        struct Page {
+            charges: Vec<Charge>,
+        }
+        let ledger = answer(self.traffic.get(format!("{}/ledger", self.system.provider.url())));
+        Ok(serde_json::from_value::<Page>(ledger.await?.body)?.charges)
+    }
+
+    /// How many questions about the roles of users have arrived at the account service.
+    pub(super) async fn roles_asked_for(&self) -> Result<u64, DemoError> {
+        let questions = self.traffic.get(format!("{}/questions", self.system.account.url()));
+        Ok(answer(questions).await?.body["roles"].as_u64().unwrap_or_default())
+    }
+
     async fn faults(&self, base: &str, plan: FaultPlan) -> Result<(), DemoError> {
         answer(self.traffic.put(format!("{base}/faults"), &json!(plan))).await?;
         Ok(())
@@ -125,6 +144,33 @@ impl Stage {
     /// Takes note of what the library says about a breaker.
     pub(super) fn breaker_metrics(&self, report: &mut SceneReport, name: &str) {
         Self::metrics_of(report, name, &self.breaker(name));
+        report.prometheus(self.lines("resilience4j_circuitbreaker", name));
+    }
+
+    /// Takes note of how calls through a time limiter have ended since the demo began.
+    pub(super) fn time_limiter_metrics(&self, report: &mut SceneReport, name: &str) {
+        let metrics = self.registry.time_limiter(name).metrics();
+        report.metric(&format!("{name}.successful"), metrics.successful);
+        report.metric(&format!("{name}.timeout"), metrics.timeout);
+        report.prometheus(self.lines("resilience4j_timelimiter", name));
+    }
+
+    /// Takes note of the slots of a bulkhead now, and of the calls since the demo began.
+    pub(super) fn bulkhead_metrics(&self, report: &mut SceneReport, name: &str) {
+        let metrics = self.registry.bulkhead(name).metrics();
+        report.metric(&format!("{name}.available"), metrics.available_concurrent_calls);
+        report.metric(&format!("{name}.permitted"), metrics.permitted);
+        report.metric(&format!("{name}.rejected"), metrics.rejected);
+        report.metric(&format!("{name}.cancelled"), metrics.cancelled);
+        report.prometheus(self.lines("resilience4j_bulkhead", name));
+    }
+
+    /// What the library's own text says about one instance, without the many lines of histograms.
+    pub(super) fn lines(&self, pattern: &str, name: &str) -> Vec<String> {
+        let label = format!("name=\"{name}\"");
+        let page = self.registry.prometheus();
+        let lines = page.lines().filter(|line| line.starts_with(pattern) && line.contains(&label));
+        lines.filter(|line| !line.contains("_seconds")).map(str::to_owned).collect()
     }
 
     /// The same for a breaker that is not named by its name alone.

@@ -7,7 +7,11 @@ use reqwest::{Client, RequestBuilder, header};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use super::{DemoError, latency::Latencies, progress::Progress};
+use super::{
+    DemoError,
+    measurement::{Count, Latencies, Sample, ms, sample, whole_micros},
+    progress::Progress,
+};
 use crate::{
     access::{FRESHNESS, USER},
     peer,
@@ -33,9 +37,23 @@ pub(super) struct Traffic {
 }
 
 impl Answer {
-    /// Says whether the body has this text in this field.
-    pub(super) fn says(&self, field: &str, text: &str) -> bool {
-        self.body[field] == text
+    /// The answer as the report tells of it.
+    pub(super) fn sample(&self) -> Sample {
+        let mut sample = sample! {"http": self.status, "ms": ms(whole_micros(self.latency))};
+        for field in ["status", "payment_status", "error"] {
+            if let Some(text) = self.body.get(field).filter(|value| value.is_string()) {
+                sample.insert(field.to_owned(), text.clone());
+            }
+        }
+        if let Some(seconds) = self.retry_after {
+            sample.insert("retry_after".to_owned(), seconds.into());
+            // What can be counted: any time to come back at that is not now.
+            sample.insert("is_told_when".to_owned(), (seconds >= 1).into());
+        }
+        if self.is_unchecked {
+            sample.insert("permission".to_owned(), "unchecked".into());
+        }
+        sample
     }
 }
 
@@ -67,6 +85,11 @@ impl Traffic {
     /// An order of this customer, that is in stock and can be paid.
     pub(super) fn order_by(&self, base: &str, user_id: i64) -> RequestBuilder {
         self.order_at(format!("{base}/orders"), user_id, "book", 12_000)
+    }
+
+    /// The same under a key, by which it can be sent again.
+    pub(super) fn keyed_order(&self, base: &str, user_id: i64, key: &str) -> RequestBuilder {
+        self.order_by(base, user_id).header(IDEMPOTENCY_KEY, key)
     }
 
     fn order_at(&self, url: String, user_id: i64, sku: &str, amount: i64) -> RequestBuilder {
@@ -136,6 +159,16 @@ pub(super) async fn answers(
     Ok(answers)
 }
 
-pub(super) fn latencies(answers: &[Answer]) -> Latencies {
-    answers.iter().map(|answer| answer.latency).collect()
+/// How long it took until the answers were there.
+pub(super) fn latencies<'a>(answers: impl IntoIterator<Item = &'a Answer>) -> Latencies {
+    Latencies::of("answers", answers.into_iter().map(|answer| answer.latency))
+}
+
+/// How many of the answers are as expected.
+pub(super) fn count<'a>(
+    name: &'static str,
+    expected: Sample,
+    answers: impl IntoIterator<Item = &'a Answer>,
+) -> Count {
+    Count::of(name, expected, answers.into_iter().map(Answer::sample))
 }

@@ -6,11 +6,11 @@ use crate::{
     access::{ACCESS_UNKNOWN, FORBIDDEN},
     demo::{
         DemoError,
-        latency::Shown,
+        measurement::{Count, Facts, Measurement, Number, Time, sample},
         progress::Progress,
         report::SceneReport,
         stage::{Stage, VERSION_LIFETIME},
-        traffic::{Answer, answer, latencies},
+        traffic::{Answer, answer, count, latencies},
     },
     faults::FaultPlan,
 };
@@ -33,7 +33,7 @@ pub(in crate::demo) async fn run(stage: &Stage, report: &mut SceneReport) -> Res
     let denied = orders_of(stage, &[barred], &progress).await?;
     stage.entrance_is_free().await?;
     stage.account_faults(FaultPlan { error_rate: 1.0, ..FaultPlan::default() }).await?;
-    let charges_before = charges(stage).await?;
+    let charges_before = stage.charges().await?.len();
     let refused = orders_of(stage, &new, &progress).await?;
     let opened = stage.breaker("accountAccess").state();
     // What was said before the outage is over then.
@@ -42,46 +42,54 @@ pub(in crate::demo) async fn run(stage: &Stage, report: &mut SceneReport) -> Res
     let still_denied = orders_of(stage, &[barred], &progress).await?;
     drop(progress);
 
-    let confirmed = |answers: &[Answer]| {
-        answers.iter().filter(|a| a.status == 200 && a.says("status", "CONFIRMED")).count()
+    let confirmed = |name, answers: &[Answer]| {
+        count(name, sample! {"http": 200, "status": "CONFIRMED"}, answers)
     };
+    let orders = [confirmed("CONFIRMED before", &before), confirmed("in the outage", &kept)];
+    let is_kept = orders.iter().all(|orders| orders.is_all_of(KNOWN));
     report.promise(
         "cached permissions keep working: whose order was CONFIRMED before gets the next one CONFIRMED",
-        format!("{} of {KNOWN} before, {} of {KNOWN} in the outage", confirmed(&before), confirmed(&kept)),
-        confirmed(&before) == KNOWN && confirmed(&kept) == KNOWN,
+        orders.map(Measurement::from),
+        is_kept,
     );
-    let unknown =
-        refused.iter().filter(|a| a.status == 503 && a.says("error", ACCESS_UNKNOWN)).count();
-    let told = refused.iter().filter(|a| a.retry_after.is_some()).count();
+    let expected = sample! {"http": 503, "error": ACCESS_UNKNOWN, "is_told_when": true};
+    let unknown = count("ACCESS_UNKNOWN with Retry-After", expected, &refused);
     let latency = latencies(&refused);
+    let is_kept = unknown.is_all_of(NEW) && latency.within(QUICK.0, QUICK.1);
     report.promise(
         "others get 503 ACCESS_UNKNOWN with Retry-After: half within 200 ms, all within 1 s",
-        format!("{unknown} of {NEW}, {told} with Retry-After; {latency}"),
-        unknown == NEW && told == NEW && latency.within(QUICK.0, QUICK.1),
+        [unknown.into(), latency.into()],
+        is_kept,
     );
-    let forbidden = denied.iter().chain(&still_denied);
-    let forbidden = forbidden.filter(|a| a.status == 403 && a.says("error", FORBIDDEN)).count();
+    let expected = sample! {"http": 403, "error": FORBIDDEN};
+    let forbidden = count("FORBIDDEN", expected, denied.iter().chain(&still_denied));
+    let is_kept = forbidden.is_all_of(2);
     report.promise(
         "a cached no stays a no, 403, before and in the outage",
-        format!("{forbidden} of 2"),
-        forbidden == 2,
+        [forbidden.into()],
+        is_kept,
     );
-    let in_all = charges(stage).await? - charges_before;
-    let orders = refused.iter().filter(|a| !a.body["order_id"].is_null()).count();
+    let made = stage.charges().await?.len() - charges_before;
+    let ordered = refused.iter().map(|answer| !answer.body["order_id"].is_null());
+    let ordered = ordered.map(|has_order| sample! {"has_order": has_order});
+    let outside = Count::of("without an order", sample! {"has_order": false}, ordered);
+    let is_kept = outside.is_all_of(NEW) && made == KNOWN;
     report.promise(
-        "nobody gets in: none of the others has an order, and the provider's ledger has no charge of theirs",
-        format!("{orders} orders; {in_all} charges, {KNOWN} of them by who was known"),
-        orders == 0 && in_all == KNOWN,
+        "nobody gets in: none of the others has an order, and the provider's ledger has no charge but \
+         those of the known",
+        [outside.into(), Number::once("charges", made as u64).into()],
+        is_kept,
     );
-    let unchecked = kept.iter().filter(|a| a.is_unchecked).count();
+    let unchecked = count("unchecked", sample! {"permission": "unchecked"}, &kept);
+    let is_kept = unchecked.is_all_of(KNOWN);
     report.promise(
         "whether permissions have changed fails open, and every answer says so",
-        format!("{unchecked} of {KNOWN} unchecked"),
-        unchecked == KNOWN,
+        [unchecked.into()],
+        is_kept,
     );
     report.promise(
         "the breaker of permissions opens: a service that is down is left alone",
-        opened,
+        [Facts::of("the breaker is", [opened]).into()],
         opened == State::Open,
     );
     stage.breaker_metrics(report, "accountAccess");
@@ -104,32 +112,33 @@ async fn orders_of(
     Ok(answers)
 }
 
-/// How many charges the provider has in its ledger.
-async fn charges(stage: &Stage) -> Result<usize, DemoError> {
-    let ledger = answer(stage.traffic.get(format!("{}/ledger", stage.system.provider.url())));
-    Ok(ledger.await?.body["charges"].as_array().map_or(0, Vec::len))
-}
-
 /// Those who were turned away come back until all of them have got in.
 async fn recovers(stage: &Stage, report: &mut SceneReport, users: &[i64]) -> Result<(), DemoError> {
     stage.entrance_is_free().await?;
     stage.account_faults(FaultPlan::default()).await?;
     let healed = Instant::now();
     let base = stage.system.order.url();
-    let mut served = 0;
-    while served < users.len() && healed.elapsed() < PATIENCE {
-        let again = answer(stage.traffic.order_by(&base, users[served])).await?;
+    let mut turned_away = users.to_vec();
+    let mut answers = Vec::new();
+    while let Some(user) = turned_away.last()
+        && healed.elapsed() < PATIENCE
+    {
+        let again = answer(stage.traffic.order_by(&base, *user)).await?;
         if again.status == 200 {
-            served += 1;
+            turned_away.pop();
+            answers.push(again);
         } else {
             tokio::time::sleep(GLANCE).await;
         }
     }
+    let after = Time::once("after", healed.elapsed());
     let breaker = stage.breaker("accountAccess").state();
+    let served = count("served", sample! {"http": 200}, &answers);
+    let is_kept = served.is_all_of(users.len()) && breaker == State::Closed;
     report.promise(
         "once it is back everybody gets in again, and the breaker closes",
-        format!("{served} of {} after {}, {breaker}", users.len(), Shown(healed.elapsed())),
-        served == users.len() && breaker == State::Closed,
+        [served.into(), after.into(), Facts::of("the breaker is", [breaker]).into()],
+        is_kept,
     );
     Ok(())
 }

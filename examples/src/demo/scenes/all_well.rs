@@ -1,21 +1,22 @@
 use std::time::Duration;
 
-use resilience::circuit_breaker::State;
-
 use crate::demo::{
     DemoError,
+    measurement::{Count, sample},
     progress::Progress,
     report::SceneReport,
     stage::Stage,
-    traffic::{answer, latencies},
+    traffic::{answer, count, latencies},
 };
 
+const BREAKERS: [&str; 3] = ["paymentCb", "paymentServiceCb", "inventoryCb"];
 const ORDERS: usize = 20;
 /// Slower than ten a second: nobody is refused.
 const PACE: Duration = Duration::from_millis(120);
 const PROMPT: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(1));
 
 pub(in crate::demo) async fn run(stage: &Stage, report: &mut SceneReport) -> Result<(), DemoError> {
+    let before = BREAKERS.map(|name| transitions(stage, name));
     let progress = Progress::new("orders", ORDERS);
     let order = stage.system.order.url();
     let mut pace = tokio::time::interval(PACE);
@@ -27,28 +28,29 @@ pub(in crate::demo) async fn run(stage: &Stage, report: &mut SceneReport) -> Res
     }
     drop(progress);
 
-    let confirmed = answers
-        .iter()
-        .filter(|a| a.status == 200 && a.says("status", "CONFIRMED"))
-        .filter(|a| a.says("payment_status", "APPROVED"))
-        .count();
-    report.promise(
-        "every order is CONFIRMED, every payment APPROVED",
-        format!("{confirmed} of {ORDERS}"),
-        confirmed == ORDERS,
-    );
+    let expected = sample! {"http": 200, "status": "CONFIRMED", "payment_status": "APPROVED"};
+    let confirmed = count("CONFIRMED and APPROVED", expected, &answers);
+    let kept = confirmed.is_all_of(ORDERS);
+    report.promise("every order is CONFIRMED, every payment APPROVED", [confirmed.into()], kept);
     let latencies = latencies(&answers);
     let prompt = latencies.within(PROMPT.0, PROMPT.1);
-    report.promise("half within 200 ms, all within 1 s", latencies, prompt);
-    let breakers = ["paymentCb", "paymentServiceCb", "inventoryCb"];
-    let closed = breakers.iter().filter(|n| stage.breaker(n).state() == State::Closed).count();
-    report.promise(
-        "no breaker leaves CLOSED",
-        format!("{closed} of {} CLOSED", breakers.len()),
-        closed == breakers.len(),
-    );
-    for name in breakers {
+    report.promise("half within 200 ms, all within 1 s", [latencies.into()], prompt);
+    let states = BREAKERS.iter().zip(before).map(|(name, before)| {
+        let moves = transitions(stage, name) - before;
+        let is_now = stage.breaker(name).state().to_string();
+        sample! {"breaker": *name, "state": is_now, "transitions": moves}
+    });
+    let expected = sample! {"state": "CLOSED", "transitions": 0};
+    let closed = Count::of("CLOSED all along", expected, states);
+    let kept = closed.is_all_of(BREAKERS.len());
+    report.promise("no breaker leaves CLOSED", [closed.into()], kept);
+    for name in BREAKERS {
         stage.breaker_metrics(report, name);
     }
     Ok(())
+}
+
+/// How often the breaker has changed its state since the demo began.
+fn transitions(stage: &Stage, name: &str) -> u64 {
+    stage.breaker(name).metrics().totals.transitions
 }

@@ -5,10 +5,11 @@ use resilience::circuit_breaker::State;
 use crate::{
     demo::{
         DemoError,
+        measurement::{Facts, Number, sample},
         progress::Progress,
         report::SceneReport,
         stage::{Stage, until},
-        traffic::{answer, answers, latencies},
+        traffic::{answer, answers, count, latencies},
     },
     faults::FaultPlan,
 };
@@ -31,25 +32,28 @@ pub(in crate::demo) async fn run(stage: &Stage, report: &mut SceneReport) -> Res
     let (hanging, ()) = (hanging?, beside?);
     drop(progress);
 
-    let confirmed = hanging.iter().filter(|a| a.says("status", "CONFIRMED")).count();
-    let latency = latencies(&hanging);
+    let confirmed = count("CONFIRMED", sample! {"http": 200, "status": "CONFIRMED"}, &hanging);
+    let kept = confirmed.is_all_of(SLOTS);
     report.promise(
         "the ten that hang are served once the inventory answers",
-        format!("{confirmed} of {SLOTS} CONFIRMED; {latency}"),
-        confirmed == SLOTS,
+        [confirmed.into(), latencies(&hanging).into()],
+        kept,
     );
     let free = stage.inventory_slots().available_concurrent_calls();
     report.promise(
         "afterwards every slot is free",
-        format!("{free} of {SLOTS} free"),
+        [Number::once("slots free", free.into()).into()],
         usize::try_from(free) == Ok(SLOTS),
     );
+    stage.bulkhead_metrics(report, "inventoryBh");
     stage.breaker_metrics(report, "inventoryCb");
-    let after = stage.breaker("inventoryCb").state();
+    stage.breaker_metrics(report, "paymentCb");
+    let breaker = stage.breaker("inventoryCb");
+    let (after, failed) = (breaker.state(), breaker.metrics().failed_calls);
     report.promise(
-        "our own limit is no failure of the inventory: its breaker stays CLOSED",
-        after,
-        after == State::Closed,
+        "our own limit is no failure of the inventory: its breaker stays CLOSED and counts none",
+        [Facts::of("the breaker is", [after]).into(), Number::once("failures", failed).into()],
+        after == State::Closed && failed == 0,
     );
     Ok(())
 }
@@ -68,17 +72,15 @@ async fn beside(
     let order = stage.system.order.url();
     let refused = answers((0..REFUSED).map(|_| stage.traffic.order(&order)), progress).await?;
     let still_full = slots.available_concurrent_calls() == 0;
-    let busy = refused
-        .iter()
-        .filter(|a| a.status == 503 && a.says("error", "DEPENDENCY_BUSY"))
-        .filter(|a| a.retry_after.is_some())
-        .count();
+    let expected = sample! {"http": 503, "error": "DEPENDENCY_BUSY", "is_told_when": true};
+    let busy = count("refused with Retry-After", expected, &refused);
     let latency = latencies(&refused);
     let in_time = latency.min() >= EARLIEST && latency.within(WAIT.0, WAIT.1);
+    let kept = busy.is_all_of(REFUSED) && in_time && still_full;
     report.promise(
         "the 11th concurrent call and those after it get 503 with Retry-After, after 50 ms",
-        format!("{busy} of {REFUSED} refused; {latency}"),
-        busy == REFUSED && in_time && still_full,
+        [busy.into(), latency.into()],
+        kept,
     );
 
     let payment = stage.system.payment.url();
@@ -87,13 +89,16 @@ async fn beside(
         payments.push(answer(stage.traffic.payment(&payment)).await?);
         progress.step();
     }
-    let approved = payments.iter().filter(|a| a.says("status", "APPROVED")).count();
+    let expected = sample! {"http": 200, "status": "APPROVED"};
+    let approved = count("APPROVED", expected, &payments);
     let latency = latencies(&payments);
     let still_full = slots.available_concurrent_calls() == 0;
+    let prompt = latency.within(PROMPT.0, PROMPT.1);
+    let kept = approved.is_all_of(PAYMENTS) && prompt && still_full;
     report.promise(
         "payments are unaffected meanwhile: APPROVED, half within 200 ms, all within 1 s",
-        format!("{approved} of {PAYMENTS} APPROVED; {latency}"),
-        approved == PAYMENTS && latency.within(PROMPT.0, PROMPT.1) && still_full,
+        [approved.into(), latency.into()],
+        kept,
     );
     Ok(())
 }

@@ -1,20 +1,18 @@
 use std::{
-    collections::BTreeMap,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
 use resilience::circuit_breaker::{CircuitBreakerEventKind, State};
-use serde_json::Value;
 
 use crate::{
     demo::{
         DemoError,
-        latency::Shown,
+        measurement::{Count, Facts, Number, Tally, Time, sample},
         progress::Progress,
         report::SceneReport,
         stage::Stage,
-        traffic::{Answer, answer, answers},
+        traffic::{Answer, answer, answers, count},
     },
     faults::FaultPlan,
 };
@@ -47,11 +45,13 @@ pub(in crate::demo) async fn run(stage: &Stage, report: &mut SceneReport) -> Res
     let queued = answers((0..QUEUED).map(|_| stage.traffic.order(&base)), &progress).await?;
     drop(progress);
     let orders: Vec<&Answer> = unknown.iter().chain(&queued).collect();
-    let pending = orders.iter().filter(|order| order.says("payment_status", "PENDING")).count();
+    let expected = sample! {"http": 200, "status": "ORDERED", "payment_status": "PENDING"};
+    let pending = count("PENDING", expected, orders.iter().copied());
+    let kept = pending.is_all_of(orders.len());
     report.promise(
         "while the answers of the provider break off, every order stands, PENDING",
-        format!("{pending} of {}", orders.len()),
-        pending == orders.len(),
+        [pending.into()],
+        kept,
     );
 
     let healed = Instant::now();
@@ -59,25 +59,25 @@ pub(in crate::demo) async fn run(stage: &Stage, report: &mut SceneReport) -> Res
     stage.provider_faults(FaultPlan::default()).await?;
     stage.report_again().await?;
     let confirmed = confirmed(stage, &orders, healed).await?;
+    let kept = confirmed.is_all_of(orders.len());
     report.promise(
         "once it recovers, every payment settles as APPROVED and confirms its order",
-        format!("{confirmed} of {} after {}", orders.len(), Shown(healed.elapsed())),
-        confirmed == orders.len(),
+        [confirmed.into(), Time::once("after", healed.elapsed()).into()],
+        kept,
     );
     let by = settled_by(stage, &orders).await?;
-    let told = by.iter().map(|(who, times)| format!("{times} {who}")).collect::<Vec<_>>();
+    let kept = by.seen().all(|who| who == "CALLBACK" || who == "RECONCILER");
     report.promise(
         "each is settled by whichever comes first, the provider's callback or the reconciler",
-        told.join(", "),
-        by.keys().all(|who| *who == "CALLBACK" || *who == "RECONCILER"),
+        [by.into()],
+        kept,
     );
     charged_once(stage, report, &orders).await?;
 
     let states = states.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let path: Vec<_> = states.iter().map(State::to_string).collect();
     report.promise(
         "the breaker opens, lets probes through half-open, and closes by itself",
-        path.join(", then "),
+        [Facts::of("the breaker is", &states).into()],
         states.first() == Some(&State::Open) && states.ends_with(&[State::HalfOpen, State::Closed]),
     );
     stage.breaker_metrics(report, "paymentCb");
@@ -86,37 +86,34 @@ pub(in crate::demo) async fn run(stage: &Stage, report: &mut SceneReport) -> Res
 }
 
 /// Waits until all orders are confirmed, or for long enough, and counts those that are.
-async fn confirmed(stage: &Stage, orders: &[&Answer], since: Instant) -> Result<usize, DemoError> {
+async fn confirmed(stage: &Stage, orders: &[&Answer], since: Instant) -> Result<Count, DemoError> {
     let base = stage.system.order.url();
     loop {
-        let mut confirmed = 0;
+        let mut found = Vec::new();
         for order in orders {
             let url = format!("{base}/orders/{}", id(order));
-            confirmed +=
-                usize::from(answer(stage.traffic.get(url)).await?.says("status", "CONFIRMED"));
+            found.push(answer(stage.traffic.get(url)).await?);
         }
+        let expected = sample! {"status": "CONFIRMED", "payment_status": "APPROVED"};
+        let confirmed = count("CONFIRMED", expected, &found);
         // The breaker closes by the probes that the queue brings; it is a part of the recovery.
         let is_closed = stage.breaker("paymentCb").state() == State::Closed;
-        if (confirmed == orders.len() && is_closed) || since.elapsed() > PATIENCE {
+        if (confirmed.is_all_of(orders.len()) && is_closed) || since.elapsed() > PATIENCE {
             return Ok(confirmed);
         }
         tokio::time::sleep(GLANCE).await;
     }
 }
 
-async fn settled_by(
-    stage: &Stage,
-    orders: &[&Answer],
-) -> Result<BTreeMap<String, usize>, DemoError> {
+async fn settled_by(stage: &Stage, orders: &[&Answer]) -> Result<Tally, DemoError> {
     let base = stage.system.payment.url();
-    let mut by = BTreeMap::new();
+    let mut by = Vec::new();
     for order in orders {
         let url = format!("{base}/payments/order-{}", id(order));
         let payment = answer(stage.traffic.get(url)).await?.body;
-        let who = payment["settled_by"].as_str().unwrap_or("nobody").to_owned();
-        *by.entry(who).or_default() += 1;
+        by.push(payment["settled_by"].as_str().unwrap_or("nobody").to_owned());
     }
-    Ok(by)
+    Ok(Tally::of("settled by", by))
 }
 
 /// Looks into the provider's own ledger, where every charge stands.
@@ -125,20 +122,21 @@ async fn charged_once(
     report: &mut SceneReport,
     orders: &[&Answer],
 ) -> Result<(), DemoError> {
-    let ledger = format!("{}/ledger", stage.system.provider.url());
-    let ledger = answer(stage.traffic.get(ledger)).await?.body;
-    let charges = ledger["charges"].as_array().map_or(&[][..], Vec::as_slice);
-    let of = |order: &Answer| -> Vec<&Value> {
+    let charges = stage.charges().await?;
+    let of = |order: &&Answer| {
         let reference = format!("order-{}", id(order));
-        charges.iter().filter(|charge| charge["reference"] == *reference).collect()
+        let charges = charges.iter().filter(|charge| charge.reference == reference);
+        charges.map(|charge| charge.requests).collect::<Vec<_>>()
     };
-    let charges: Vec<_> = orders.iter().map(|order| of(order)).collect();
-    let once = charges.iter().filter(|charges| charges.len() == 1).count();
-    let requests: u64 = charges.iter().flatten().filter_map(|c| c["requests"].as_u64()).sum();
+    let of_each: Vec<_> = orders.iter().map(of).collect();
+    let samples = of_each.iter().map(|requests| sample! {"charges": requests.len()});
+    let once = Count::of("charged once", sample! {"charges": 1}, samples);
+    let requests = Number::sum("requests", of_each.into_iter().flatten().map(u64::from));
+    let kept = once.is_all_of(orders.len());
     report.promise(
         "none is charged twice, says the provider's ledger",
-        format!("{once} of {} charged once, by {requests} requests", orders.len()),
-        once == orders.len(),
+        [once.into(), requests.into()],
+        kept,
     );
     Ok(())
 }

@@ -2,13 +2,14 @@ use std::time::Duration;
 
 use crate::demo::{
     DemoError,
+    measurement::{Measurement, Number, sample},
     progress::Progress,
     report::SceneReport,
     stage::Stage,
-    traffic::{Answer, answer, answers, latencies},
+    traffic::{answer, answers, count, latencies},
 };
 
-const SECONDS: usize = 3;
+const SECONDS: [&str; 3] = ["in the first second", "in the second", "in the third"];
 const RUSH: usize = 25;
 const LIMIT: usize = 10;
 const QUICK: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(2));
@@ -16,54 +17,55 @@ const QUICK: (Duration, Duration) = (Duration::from_millis(500), Duration::from_
 pub(in crate::demo) async fn run(stage: &Stage, report: &mut SceneReport) -> Result<(), DemoError> {
     let base = stage.system.order.url();
     let before = stage.entrance().metrics();
-    let progress = Progress::new("orders", SECONDS * RUSH);
+    let progress = Progress::new("orders", SECONDS.len() * RUSH);
     let (mut passed, mut refused) = (Vec::new(), Vec::new());
     let mut each_second = Vec::new();
-    for _ in 0..SECONDS {
+    for second in SECONDS {
         // Start with the limiter's second, so that a rush falls into one.
         stage.entrance_is_free().await?;
         let rush = (0..RUSH).map(|_| stage.traffic.order(&base));
-        let (through, back): (Vec<_>, Vec<_>) =
-            answers(rush, &progress).await?.into_iter().partition(|a| a.status == 200);
-        each_second.push(through.len());
+        let all = answers(rush, &progress).await?;
+        each_second.push(count(second, sample! {"http": 200}, &all));
+        let (through, back): (Vec<_>, Vec<_>) = all.into_iter().partition(|a| a.status == 200);
         passed.extend(through);
         refused.extend(back);
     }
     drop(progress);
 
+    let kept = each_second.iter().all(|passed| passed.value() == LIMIT);
     report.promise(
         "ten orders pass in each second",
-        format!("{each_second:?} of {RUSH} each"),
-        each_second.iter().all(|passed| *passed == LIMIT),
+        each_second.into_iter().map(Measurement::from),
+        kept,
     );
-    let told = refused.iter().filter(|a| a.status == 429 && is_told_when(a)).count();
-    report.promise(
-        "the rest get 429 with Retry-After",
-        format!("{told} of {}", refused.len()),
-        told == refused.len() && told == SECONDS * (RUSH - LIMIT),
+    let told = count(
+        "answered 429 with Retry-After",
+        sample! {"http": 429, "is_told_when": true},
+        &refused,
     );
+    let kept = told.is_all_of(SECONDS.len() * (RUSH - LIMIT));
+    report.promise("the rest get 429 with Retry-After", [told.into()], kept);
     let latency = latencies(&passed);
     let quick = latency.within(QUICK.0, QUICK.1);
     report.promise(
         "of those that pass, half are served within 500 ms, all within 2 s",
-        latency,
+        [latency.into()],
         quick,
     );
 
-    let wait = refused.iter().filter_map(|a| a.retry_after).max().unwrap_or_default();
-    tokio::time::sleep(Duration::from_secs(wait)).await;
+    let wait = Number::max("seconds waited", refused.iter().filter_map(|a| a.retry_after));
+    tokio::time::sleep(Duration::from_secs(wait.value())).await;
     let again = answer(stage.traffic.order(&base)).await?;
+    let through = count("gets through", sample! {"http": 200}, [&again]);
+    let kept = through.is_all_of(1);
     report.promise(
         "who comes back after Retry-After gets through",
-        format!("{} after {wait} s", again.status),
-        again.status == 200,
+        [through.into(), wait.into()],
+        kept,
     );
     let after = stage.entrance().metrics();
     report.metric("orderRl.permitted", after.permitted - before.permitted);
     report.metric("orderRl.refused", after.refused - before.refused);
+    report.prometheus(stage.lines("resilience4j_ratelimiter", "orderRl"));
     Ok(())
-}
-
-fn is_told_when(answer: &Answer) -> bool {
-    answer.retry_after.is_some_and(|seconds| seconds >= 1)
 }

@@ -3,12 +3,12 @@ use std::time::{Duration, Instant, SystemTime};
 use crate::{
     demo::{
         DemoError,
-        latency::Shown,
-        processes::{OrderProcess, Processes},
+        measurement::{Count, Measurement, Number, Time, sample},
+        processes::{OrderProcess, Processes, sum, value},
         progress::Progress,
         report::SceneReport,
         stage::Stage,
-        traffic::{Answer, answer, answers, latencies},
+        traffic::{Answer, answer, answers, count, latencies},
     },
     redis_server::{RedisError, RedisServer},
 };
@@ -20,7 +20,9 @@ const LIMIT: usize = 10;
 const SHARE: usize = LIMIT / PROCESSES;
 /// Orders at each process, more than its own limit.
 const RUSH: usize = 12;
-const SECONDS: usize = 2;
+/// What is counted apart: at each process, and in each second.
+const NAMES: [&str; PROCESSES] = ["at one process", "at the second", "at the third"];
+const SECONDS: [&str; 2] = ["in one second", "in the next"];
 /// The period of the limit, and of a window of Redis.
 const SECOND: Duration = Duration::from_secs(1);
 const PACE: Duration = Duration::from_millis(8);
@@ -30,8 +32,9 @@ const AFTER: Duration = Duration::from_millis(850);
 /// Half and all of the refusals: the guard keeps most from the 50 ms that a decision may take, and the
 /// way there and back comes on top.
 const QUICK: (Duration, Duration) = (Duration::from_millis(25), Duration::from_millis(250));
-/// A rush that a busy machine did not get into one second is made again, so often.
-const TRIES: usize = 3;
+/// A rush that a busy machine did not get into one second, or of which it did not let Redis decide each
+/// order within 50 ms, is made again, so often.
+const TRIES: u64 = 3;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 const DEGRADED: &str = "resilience_store_degraded";
@@ -54,15 +57,16 @@ pub(in crate::demo) async fn run(stage: &Stage, report: &mut SceneReport) -> Res
     let stalled = outage(stage, &processes, redis.stand_still()).await?;
     report.promise(
         "Redis stands still: each order is answered, 200 or 429",
-        format!("{} of {}", stalled.passed + stalled.refused.len(), stalled.sent()),
+        [stalled.answered().into()],
         stalled.is_answered(),
     );
-    let latency = latencies(&stalled.refused);
+    let latency = latencies(stalled.of(429));
+    let quick = latency.within(QUICK.0, QUICK.1);
     report.promise(
         "no decision waits longer than its 50 ms, and after five none at all: half of the refusals \
          within 25 ms, all within 250 ms",
-        &latency,
-        latency.within(QUICK.0, QUICK.1),
+        [latency.into()],
+        quick,
     );
     shares(stage, report, &processes, &stalled, "timeout").await?;
     redis.go_on().await?;
@@ -71,16 +75,23 @@ pub(in crate::demo) async fn run(stage: &Stage, report: &mut SceneReport) -> Res
     let killed = outage(stage, &processes, redis.kill()).await?;
     report.promise(
         "Redis is killed: each order is answered, 200 or 429",
-        format!("{} of {}", killed.passed + killed.refused.len(), killed.sent()),
+        [killed.answered().into()],
         killed.is_answered(),
     );
     shares(stage, report, &processes, &killed, "connection").await?;
     redis.restart().await?;
     recovered(stage, report, &processes).await?;
     one_limit(stage, report, &processes, "once it is back, ten pass again").await?;
-    report.metric(DECISIONS, processes.sum(stage, DECISIONS, "").await?);
-    report.metric(DEGRADED, processes.sum(stage, DEGRADED, "").await?);
+    for name in [DECISIONS, DEGRADED] {
+        note(report, name, processes.lines(stage, name, "").await?);
+    }
     Ok(())
+}
+
+/// Takes note of what a metric comes to in all processes together.
+fn note(report: &mut SceneReport, name: &str, lines: Vec<String>) {
+    report.metric(name, sum(&lines));
+    report.prometheus(lines);
 }
 
 /// Orders at the entrance where each process has a limit of its own.
@@ -90,15 +101,17 @@ async fn own_limits(
     processes: &Processes,
 ) -> Result<(), DemoError> {
     let progress = Progress::new("orders", PROCESSES * RUSH);
-    let mut passed = [0; PROCESSES];
-    for (process, passed) in processes.all.iter().zip(&mut passed) {
+    let mut passed = Vec::new();
+    for (process, name) in processes.all.iter().zip(NAMES) {
         let rush = (0..RUSH).map(|_| stage.traffic.order(&process.url));
-        *passed = admitted(&answers(rush, &progress).await?);
+        passed.push(admitted(name, &answers(rush, &progress).await?));
     }
+    drop(progress);
+    let kept = passed.len() == PROCESSES && passed.iter().all(|passed| passed.value() == LIMIT);
     report.promise(
         "with a limit of ten in each of three processes, three times as much passes",
-        format!("{passed:?} of {RUSH} each"),
-        passed == [LIMIT; PROCESSES],
+        passed.into_iter().map(Measurement::from),
+        kept,
     );
     Ok(())
 }
@@ -110,52 +123,66 @@ async fn one_limit(
     processes: &Processes,
     promise: &'static str,
 ) -> Result<(), DemoError> {
-    let progress = Progress::new("orders", SECONDS * PROCESSES * RUSH);
+    let progress = Progress::new("orders", SECONDS.len() * PROCESSES * RUSH);
     let mut each_second = Vec::new();
-    for _ in 0..SECONDS {
-        each_second.push(in_one_second(stage, processes, &progress).await?);
+    let mut made = Vec::new();
+    for second in SECONDS {
+        let (passed, rushes) = in_one_second(second, stage, processes, &progress).await?;
+        each_second.push(passed);
+        made.push(rushes);
     }
     drop(progress);
-    report.promise(
-        promise,
-        format!("{each_second:?} of {} each second", PROCESSES * RUSH),
-        each_second == [LIMIT; SECONDS],
-    );
+    let kept = each_second.iter().all(|passed| passed.value() == LIMIT);
+    let made = Measurement::from(Number::sum("rushes made", made));
+    report.promise(promise, each_second.into_iter().map(Into::into).chain([made]), kept);
     Ok(())
 }
 
-/// How many of a rush at all processes pass.
+/// How many of a rush at all processes pass, and how often it was made.
 async fn in_one_second(
+    second: &'static str,
     stage: &Stage,
     processes: &Processes,
     progress: &Progress,
-) -> Result<usize, DemoError> {
-    let mut passed = 0;
-    for _ in 0..TRIES {
+) -> Result<(Count, u64), DemoError> {
+    let mut tries = 0;
+    loop {
+        let failures = sum(&processes.lines(stage, FAILURES, "").await?);
         // Redis' windows are the seconds of its clock, which is this machine's.
         tokio::time::sleep(rest_of_second()).await;
         let start = Instant::now();
         let rush = (0..RUSH).flat_map(|_| &processes.all);
         let rush = rush.map(|process| stage.traffic.global_order(&process.url));
-        passed = admitted(&answers(rush, progress).await?);
-        if start.elapsed() < SECOND {
-            break;
+        let passed = admitted(second, &answers(rush, progress).await?);
+        let is_in_one = start.elapsed() < SECOND;
+        let is_by_redis = sum(&processes.lines(stage, FAILURES, "").await?) == failures;
+        tries += 1;
+        if (is_in_one && is_by_redis) || tries == TRIES {
+            return Ok((passed, tries));
         }
     }
-    Ok(passed)
 }
 
 /// What became of the orders that were sent after Redis failed.
 struct Outage {
-    passed: usize,
-    refused: Vec<Answer>,
-    others: usize,
+    answers: Vec<Answer>,
     lasted: Duration,
 }
 
 impl Outage {
-    fn sent(&self) -> usize {
-        self.passed + self.refused.len() + self.others
+    /// The answers with this status.
+    fn of(&self, status: u16) -> impl Iterator<Item = &Answer> {
+        self.answers.iter().filter(move |answer| answer.status == status)
+    }
+
+    /// How many were answered as they should be.
+    fn answered(&self) -> Count {
+        let samples = self.answers.iter().map(|answer| {
+            let mut sample = answer.sample();
+            sample.insert("is_decided".to_owned(), matches!(answer.status, 200 | 429).into());
+            sample
+        });
+        Count::of("answered 200 or 429", sample! {"is_decided": true}, samples)
     }
 
     /// How many the processes together may admit.
@@ -166,7 +193,8 @@ impl Outage {
     }
 
     fn is_answered(&self) -> bool {
-        self.others == 0 && self.passed > 0 && !self.refused.is_empty()
+        let (passed, refused) = (self.of(200).count(), self.of(429).count());
+        passed > 0 && refused > 0 && passed + refused == self.answers.len()
     }
 }
 
@@ -185,11 +213,7 @@ async fn outage(
     let (failed, a, b, c) = tokio::try_join!(failed, a, b, c)?;
     let lasted = failed.elapsed();
     let after = [a, b, c].into_iter().flatten().filter(|(sent, _)| *sent > failed);
-    let (passed, others): (Vec<_>, Vec<_>) =
-        after.map(|(_, answer)| answer).partition(|answer| answer.status == 200);
-    let (refused, others): (Vec<_>, Vec<_>) =
-        others.into_iter().partition(|answer| answer.status == 429);
-    Ok(Outage { passed: passed.len(), refused, others: others.len(), lasted })
+    Ok(Outage { answers: after.map(|(_, answer)| answer).collect(), lasted })
 }
 
 /// Somebody who orders over and over, one after the other, and when.
@@ -215,18 +239,27 @@ async fn shares(
     outage: &Outage,
     reason: &'static str,
 ) -> Result<(), DemoError> {
+    let passed = admitted("passed", &outage.answers);
     let most = outage.most();
-    let degraded = processes.sum(stage, DEGRADED, "").await?;
+    let lines = processes.lines(stage, DEGRADED, "").await?;
+    let degraded = Number::sum("processes that say so", lines.iter().filter_map(|l| value(l)));
+    let say_so = degraded.value();
+    let kept = passed.value() as u64 <= most && say_so == PROCESSES as u64;
     report.promise(
-        "meanwhile each process admits its share, three a second, and no more",
-        format!("{} passed, at most {most} may; {degraded} processes say so", outage.passed),
-        outage.passed as u64 <= most && degraded == 3,
+        "meanwhile each process admits its share, three in every second that is touched, and no more",
+        [
+            passed.into(),
+            Time::once("in", outage.lasted).into(),
+            Number::once("at most", most).into(),
+            degraded.into(),
+        ],
+        kept,
     );
-    report.metric(&format!("{DEGRADED} in the outage by {reason}"), degraded);
+    note(report, &format!("{DEGRADED} in the outage by {reason}"), lines);
     for reason in [reason, "guard"] {
         let label = format!("reason=\"{reason}\"");
-        let failures = processes.sum(stage, FAILURES, &label).await?;
-        report.metric(&format!("{FAILURES}{{{label}}}"), failures);
+        let lines = processes.lines(stage, FAILURES, &label).await?;
+        note(report, &format!("{FAILURES}{{{label}}}"), lines);
     }
     Ok(())
 }
@@ -238,28 +271,29 @@ async fn recovered(
     processes: &Processes,
 ) -> Result<(), DemoError> {
     let start = Instant::now();
-    let mut degraded = u64::MAX;
-    while degraded > 0 && start.elapsed() < PATIENCE {
+    let back = loop {
         for process in &processes.all {
             answer(stage.traffic.global_order(&process.url)).await?;
         }
         tokio::time::sleep(PACE).await;
-        degraded = processes.sum(stage, DEGRADED, "").await?;
-    }
+        let lines = processes.lines(stage, DEGRADED, "").await?;
+        let states = lines.iter().filter_map(|line| Some(sample! {"degraded": value(line)?}));
+        let back = Count::of("back", sample! {"degraded": 0}, states);
+        if back.is_all_of(PROCESSES) || start.elapsed() > PATIENCE {
+            break back;
+        }
+    };
+    let kept = back.is_all_of(PROCESSES);
     report.promise(
         "once it answers again, all processes go by it again, by themselves",
-        format!(
-            "{} of {PROCESSES} after {}",
-            3_u64.saturating_sub(degraded),
-            Shown(start.elapsed())
-        ),
-        degraded == 0,
+        [back.into(), Time::once("after", start.elapsed()).into()],
+        kept,
     );
     Ok(())
 }
 
-fn admitted(answers: &[Answer]) -> usize {
-    answers.iter().filter(|answer| answer.status == 200).count()
+fn admitted(name: &'static str, answers: &[Answer]) -> Count {
+    count(name, sample! {"http": 200}, answers)
 }
 
 /// How long it is to the next second.

@@ -1,16 +1,20 @@
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
-use resilience::circuit_breaker::State;
+use parking_lot::Mutex;
+use resilience::circuit_breaker::{CircuitBreakerEventKind, State};
 use tokio::sync::oneshot;
 
 use crate::{
     demo::{
-        DemoError, Latencies,
-        latency::Shown,
+        DemoError,
+        measurement::{Count, Facts, Number, Time, ms, sample, whole_micros},
         progress::Progress,
         report::SceneReport,
         stage::Stage,
-        traffic::{Answer, answer, answers, latencies},
+        traffic::{Answer, answer, answers, count, latencies},
     },
     faults::FaultPlan,
 };
@@ -23,7 +27,10 @@ const QUICK_ORDERS: usize = 8;
 const EARLIEST: Duration = Duration::from_millis(1_900);
 const CUT: (Duration, Duration) = (Duration::from_millis(2_500), Duration::from_secs(3));
 const QUICK: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(1));
-const REFUSALS: u32 = 10_000;
+/// One refusal is too short to be measured.
+const BATCH: u32 = 100;
+const BATCHES: u32 = 100;
+const REFUSAL: Duration = Duration::from_micros(10);
 
 pub(in crate::demo) async fn run(stage: &Stage, report: &mut SceneReport) -> Result<(), DemoError> {
     stage.provider_faults(FaultPlan { delay_ms: DELAY_MS, ..FaultPlan::default() }).await?;
@@ -35,19 +42,33 @@ pub(in crate::demo) async fn run(stage: &Stage, report: &mut SceneReport) -> Res
         orders
     });
     let (reads, ()) = (reads?, orders?);
-    let quick = reads.within(QUICK.0, QUICK.1);
-    let promise = "product reads stay fast all along: half within 200 ms, all within 1 s";
-    report.promise(promise, reads, quick);
+    let served = count("served", sample! {"http": 200}, &reads);
+    let latency = latencies(&reads);
+    let kept = served.is_all_of(reads.len()) && latency.within(QUICK.0, QUICK.1);
+    report.promise(
+        "product reads stay fast all along: half within 200 ms, all within 1 s",
+        [served.into(), latency.into()],
+        kept,
+    );
     Ok(())
 }
 
 async fn place_orders(stage: &Stage, report: &mut SceneReport) -> Result<(), DemoError> {
     let base = stage.system.order.url();
     let breaker = stage.breaker("paymentCb");
+    // What the breaker counts, call by call.
+    let failures = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&failures);
+    let _subscription = breaker.events().subscribe(move |event| {
+        if let CircuitBreakerEventKind::Error { elapsed, kinds } = event.kind {
+            let is_timeout = kinds.contains(&"timeout");
+            let failure = sample! {"is_timeout": is_timeout, "ms": ms(whole_micros(elapsed))};
+            seen.lock().push(failure);
+        }
+    });
 
     let progress = Progress::new("orders", SLOW_ORDERS + QUICK_ORDERS);
     let slow = answers((0..SLOW_ORDERS).map(|_| stage.traffic.order(&base)), &progress).await?;
-    let counted = breaker.metrics().failed_calls;
     let then = breaker.state();
     stage.entrance_is_free().await?;
     let mut quick = Vec::new();
@@ -57,77 +78,88 @@ async fn place_orders(stage: &Stage, report: &mut SceneReport) -> Result<(), Dem
     }
     drop(progress);
 
-    let pending = slow.iter().chain(&quick).filter(|a| is_pending(a)).count();
-    report.promise(
-        "every customer gets 200 with ORDERED and PENDING",
-        format!("{pending} of {}", SLOW_ORDERS + QUICK_ORDERS),
-        pending == SLOW_ORDERS + QUICK_ORDERS,
-    );
+    let expected = sample! {"http": 200, "status": "ORDERED", "payment_status": "PENDING"};
+    let pending = count("ORDERED and PENDING", expected, slow.iter().chain(&quick));
+    let kept = pending.is_all_of(SLOW_ORDERS + QUICK_ORDERS);
+    report.promise("every customer gets 200 with ORDERED and PENDING", [pending.into()], kept);
     let latency = latencies(&slow);
     let cut = latency.min() >= EARLIEST && latency.within(CUT.0, CUT.1);
-    report.promise("while the breaker is closed, after about 2 s", latency, cut);
+    report.promise("while the breaker is closed, after about 2 s", [latency.into()], cut);
+    let failures = failures.lock().clone();
+    let timeouts = Count::of("failures are timeouts", sample! {"is_timeout": true}, failures);
+    let kept = timeouts.is_all_of(SLOW_ORDERS) && then == State::Open;
     report.promise(
         "the breaker counts every timeout, and opens",
-        format!("{counted} of {SLOW_ORDERS} counted, then {then}"),
-        usize::try_from(counted) == Ok(SLOW_ORDERS) && then == State::Open,
+        [timeouts.into(), Facts::of("the breaker is", [then]).into()],
+        kept,
     );
     let latency = latencies(&quick);
     let fast = latency.within(QUICK.0, QUICK.1);
-    report.promise("from then on at once: half within 200 ms, all within 1 s", latency, fast);
-    let timeouts = count(stage, &slow, "TIMEOUT").await?;
+    report.promise(
+        "from then on at once: half within 200 ms, all within 1 s",
+        [latency.into()],
+        fast,
+    );
+    let timeouts = payments("TIMEOUT", stage, &slow).await?;
+    let kept = timeouts.is_all_of(SLOW_ORDERS);
     report.promise(
         "every payment without an answer is TIMEOUT (unknown), none REJECTED",
-        format!("{timeouts} of {SLOW_ORDERS} TIMEOUT"),
-        timeouts == SLOW_ORDERS,
+        [timeouts.into()],
+        kept,
     );
-    let waiting = count(stage, &quick, "REQUESTED").await?;
+    let waiting = payments("REQUESTED", stage, &quick).await?;
+    let kept = waiting.is_all_of(QUICK_ORDERS);
     report.promise(
         "every payment that the breaker kept from the provider waits in the queue",
-        format!("{waiting} of {QUICK_ORDERS} REQUESTED"),
-        waiting == QUICK_ORDERS,
+        [waiting.into()],
+        kept,
     );
     stage.breaker_metrics(report, "paymentCb");
+    stage.time_limiter_metrics(report, "paymentTl");
 
-    let start = Instant::now();
-    let refused = (0..REFUSALS).filter(|_| breaker.try_acquire().is_err()).count();
-    let each = start.elapsed() / REFUSALS;
+    let mut each = Vec::new();
+    let mut refused = Vec::new();
+    for _ in 0..BATCHES {
+        let start = Instant::now();
+        refused.push((0..BATCH).filter(|_| breaker.try_acquire().is_err()).count() as u64);
+        each.push(start.elapsed() / BATCH);
+    }
+    let (each, refused) = (Time::median("each", each), Number::sum("refusals", refused));
+    let kept = each.value() < REFUSAL && refused.value() == u64::from(BATCHES * BATCH);
     report.promise(
-        "a refusal itself takes less than 10 µs",
-        format!("{} each, {refused} refusals", Shown(each)),
-        each < Duration::from_micros(10) && u32::try_from(refused) == Ok(REFUSALS),
+        "a refusal itself takes less than 10 µs, by the median of a hundred rounds",
+        [each.into(), refused.into()],
+        kept,
     );
     Ok(())
 }
 
-fn is_pending(answer: &Answer) -> bool {
-    answer.status == 200
-        && answer.says("status", "ORDERED")
-        && answer.says("payment_status", "PENDING")
-}
-
 /// How many of these orders have a payment of this status.
-async fn count(stage: &Stage, orders: &[Answer], status: &str) -> Result<usize, DemoError> {
+async fn payments(
+    status: &'static str,
+    stage: &Stage,
+    orders: &[Answer],
+) -> Result<Count, DemoError> {
     let base = stage.system.payment.url();
-    let mut count = 0;
+    let mut payments = Vec::new();
     for order in orders {
         let id = order.body["order_id"].as_str().unwrap_or_default();
-        let payment = answer(stage.traffic.get(format!("{base}/payments/order-{id}"))).await?;
-        count += usize::from(payment.says("status", status));
+        payments.push(answer(stage.traffic.get(format!("{base}/payments/order-{id}"))).await?);
     }
-    Ok(count)
+    Ok(count(status, sample! {"status": status}, &payments))
 }
 
 /// Reads a product every 20 ms until told to stop.
 async fn read_products(
     stage: &Stage,
     mut stopped: oneshot::Receiver<()>,
-) -> Result<Latencies, DemoError> {
+) -> Result<Vec<Answer>, DemoError> {
     let url = format!("{}/products/book", stage.system.order.url());
     let mut pace = tokio::time::interval(Duration::from_millis(20));
     let mut reads = Vec::new();
     loop {
         tokio::select! {
-            _ = &mut stopped => return Ok(latencies(&reads)),
+            _ = &mut stopped => return Ok(reads),
             _ = pace.tick() => reads.push(answer(stage.traffic.get(url.clone())).await?),
         }
     }
