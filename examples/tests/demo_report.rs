@@ -129,13 +129,13 @@ fn shown(ms: f64) -> String {
 
 #[test]
 fn every_number_of_a_report_can_be_computed_from_its_samples() {
-    for scene in ["2"] {
+    for scene in ["2", "7"] {
         let output = demo(scene, &[]);
         let report = report(&output);
         assert_can_be_computed(&report);
-        let told = serde_json::to_string_pretty(&report["scenes"]).unwrap();
-        assert_eq!(report["kept"], true, "{told}");
-        assert_eq!(output.status.code(), Some(0));
+        // Whether promises about times are kept depends on who else uses the machine.
+        let kept = report["kept"].as_bool().unwrap();
+        assert_eq!(output.status.code(), Some(i32::from(!kept)));
         for (field, is_told) in [
             ("version", report["version"].is_string()),
             ("started_at", text(&report["started_at"]).ends_with('Z')),

@@ -1,5 +1,7 @@
 //! The demo: scripted scenes on the running system, and a report of what was promised and measured.
 
+mod clients;
+mod gauges;
 mod lasting;
 mod machine;
 mod measurement;

@@ -51,6 +51,9 @@ pub enum DemoError {
     /// The system did not come to the state from which a scene starts.
     #[error("waited in vain until {0}")]
     Waited(&'static str),
+    /// Something is still taken that nobody can be using.
+    #[error("waited in vain until nothing is taken any more: {0}")]
+    Busy(String),
     /// The demo's Redis did not do as it was told.
     #[error(transparent)]
     Redis(#[from] RedisError),

@@ -45,6 +45,11 @@ pub(super) const SCENES: &[Scene] = &[
         run: |stage, report| Box::pin(scenes::account_down::run(stage, report)),
     },
     Scene {
+        number: 7,
+        title: "clients hang up mid-request",
+        run: |stage, report| Box::pin(scenes::hang_up::run(stage, report)),
+    },
+    Scene {
         number: 8,
         title: "three order processes share a limit, and Redis fails",
         run: |stage, report| Box::pin(scenes::shared_limit::run(stage, report)),

@@ -2,6 +2,7 @@
 
 pub(super) mod account_down;
 pub(super) mod all_well;
+pub(super) mod hang_up;
 pub(super) mod hung_inventory;
 pub(super) mod recovery;
 pub(super) mod rush;
