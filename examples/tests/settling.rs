@@ -135,6 +135,17 @@ async fn queries_that_fail_open_a_breaker_of_their_own_and_leave_payments_unknow
     }
 }
 
+#[tokio::test]
+async fn a_payment_that_is_just_being_made_is_left_to_who_makes_it() {
+    let always = Settling { every: Duration::from_millis(1), ..signed() };
+    let world = World::settling(&[("ratelimiter.instances.orderRl.enabled", "false")], &always);
+    let world = world.await;
+    for user in 0..50 {
+        let placed = world.order(&book(user)).await;
+        assert_eq!(placed.body["payment_status"], "APPROVED", "{placed:?}");
+    }
+}
+
 /// Another process at the payment service's database.
 async fn beside(world: &World) -> (PaymentService, PaymentStore) {
     let store = PaymentStore::open(&world.system.database("payment")).await.unwrap();

@@ -5,6 +5,9 @@ use sqlx::SqlitePool;
 use super::{Order, PaymentState, Product};
 use crate::database::{self, Connections, OpenError};
 
+/// How long a payment may take from here until the payment service has written it down.
+const ON_THEIR_WAY_MS: i64 = 1_000;
+
 /// The tables of the order service.
 ///
 /// Every method is one statement, committed when it returns: no transaction can be open while
@@ -81,6 +84,7 @@ impl OrderStore {
     }
 
     /// The orders whose payment was begun and is pending, those first that were looked at longest ago.
+    /// Those of the last second are left out: whoever has begun the payment may only now ask for it.
     ///
     /// # Errors
     ///
@@ -88,8 +92,9 @@ impl OrderStore {
     pub async fn pending(&self, most: u32) -> sqlx::Result<Vec<Order>> {
         sqlx::query_as(
             "SELECT * FROM orders WHERE payment_status = 'PENDING' AND payment_begun = 1 \
-             ORDER BY touched_at LIMIT ?",
+             AND touched_at <= ? ORDER BY touched_at LIMIT ?",
         )
+        .bind(now() - ON_THEIR_WAY_MS)
         .bind(most)
         .fetch_all(&self.pool)
         .await
