@@ -80,6 +80,14 @@ impl Stage {
         until("the entrance is free", || entrance.available_permissions() >= limit).await
     }
 
+    /// Waits until the entrance begins a new second. Returns which one it is.
+    pub(super) async fn next_second(&self) -> Result<u64, DemoError> {
+        let entrance = self.entrance();
+        let now = entrance.metrics().cycle;
+        until("the entrance begins a second", || entrance.metrics().cycle > now).await?;
+        Ok(entrance.metrics().cycle)
+    }
+
     pub(super) async fn provider_faults(&self, plan: FaultPlan) -> Result<(), DemoError> {
         self.faults(&self.system.provider.url(), plan).await
     }

@@ -6,12 +6,14 @@ use crate::demo::{
     progress::Progress,
     report::SceneReport,
     stage::Stage,
-    traffic::{answer, answers, count, latencies},
+    traffic::{Answer, answer, answers, count, latencies},
 };
 
 const SECONDS: [&str; 3] = ["in the first second", "in the second", "in the third"];
 const RUSH: usize = 25;
 const LIMIT: usize = 10;
+/// A rush that a busy machine did not get into one second is made again, so often.
+const TRIES: u64 = 5;
 const QUICK: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(2));
 
 pub(in crate::demo) async fn run(stage: &Stage, report: &mut SceneReport) -> Result<(), DemoError> {
@@ -19,12 +21,10 @@ pub(in crate::demo) async fn run(stage: &Stage, report: &mut SceneReport) -> Res
     let before = stage.entrance().metrics();
     let progress = Progress::new("orders", SECONDS.len() * RUSH);
     let (mut passed, mut refused) = (Vec::new(), Vec::new());
-    let mut each_second = Vec::new();
+    let (mut each_second, mut made) = (Vec::new(), Vec::new());
     for second in SECONDS {
-        // Start with the limiter's second, so that a rush falls into one.
-        stage.entrance_is_free().await?;
-        let rush = (0..RUSH).map(|_| stage.traffic.order(&base));
-        let all = answers(rush, &progress).await?;
+        let (all, tries) = in_one_second(stage, &progress).await?;
+        made.push(tries);
         each_second.push(count(second, sample! {"http": 200}, &all));
         let (through, back): (Vec<_>, Vec<_>) = all.into_iter().partition(|a| a.status == 200);
         passed.extend(through);
@@ -33,9 +33,10 @@ pub(in crate::demo) async fn run(stage: &Stage, report: &mut SceneReport) -> Res
     drop(progress);
 
     let kept = each_second.iter().all(|passed| passed.value() == LIMIT);
+    let made = Number::sum("rushes made", made).into();
     report.promise(
         "ten orders pass in each second",
-        each_second.into_iter().map(Measurement::from),
+        each_second.into_iter().map(Measurement::from).chain([made]),
         kept,
     );
     let told = count(
@@ -68,4 +69,22 @@ pub(in crate::demo) async fn run(stage: &Stage, report: &mut SceneReport) -> Res
     report.metric("orderRl.refused", after.refused - before.refused);
     report.prometheus(stage.lines("resilience4j_ratelimiter", "orderRl"));
     Ok(())
+}
+
+/// What becomes of a rush in one second of the limiter, and how often it was made.
+async fn in_one_second(
+    stage: &Stage,
+    progress: &Progress,
+) -> Result<(Vec<Answer>, u64), DemoError> {
+    let base = stage.system.order.url();
+    let mut tries = 0;
+    loop {
+        let second = stage.next_second().await?;
+        let rush = (0..RUSH).map(|_| stage.traffic.order(&base));
+        let all = answers(rush, progress).await?;
+        tries += 1;
+        if stage.entrance().metrics().cycle == second || tries == TRIES {
+            return Ok((all, tries));
+        }
+    }
 }
