@@ -1,4 +1,5 @@
 use std::{
+    fmt,
     io::{self, Write},
     time::{Instant, SystemTime},
 };
@@ -65,6 +66,11 @@ pub enum DemoError {
     Report(#[source] io::Error),
 }
 
+/// Writes a line for people: who does not read on is no reason for a panic.
+fn tell(text: impl fmt::Display) -> Result<(), DemoError> {
+    writeln!(io::stdout(), "{text}").map_err(DemoError::Report)
+}
+
 /// Writes the report as one line: samples by the hundred are nothing to read.
 fn print(report: &Report) -> io::Result<()> {
     let mut out = io::stdout().lock();
@@ -126,7 +132,7 @@ pub async fn run(options: &Options) -> Result<Report, DemoError> {
     let mut scenes = Vec::new();
     for scene in SCENES.iter().filter(|scene| options.wants(scene)) {
         if !options.json {
-            println!("Scene {}: {}", scene.number, scene.title);
+            tell(format_args!("Scene {}: {}", scene.number, scene.title))?;
         }
         stage.reset().await?;
         let mut report = SceneReport::new(scene);
@@ -136,7 +142,7 @@ pub async fn run(options: &Options) -> Result<Report, DemoError> {
             report.promise("the system answers until the scene is over", [error.into()], false);
         }
         if !options.json {
-            println!("{report}");
+            tell(&report)?;
         }
         scenes.push(report);
     }
@@ -144,7 +150,7 @@ pub async fn run(options: &Options) -> Result<Report, DemoError> {
     if options.json {
         print(&report).map_err(DemoError::Report)?;
     } else {
-        println!("{}; the run took {:.1} s.", report.verdict(), report.seconds);
+        tell(format_args!("{}; the run took {:.1} s.", report.verdict(), report.seconds))?;
     }
     if management.is_some() {
         let mut interrupt = signal(SignalKind::interrupt()).map_err(StartError::from)?;
