@@ -74,14 +74,14 @@ pub(super) struct Shown(pub(super) Duration);
 
 impl fmt::Display for Shown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let nanos = self.0.as_nanos();
-        let (unit, size) = match nanos {
-            0..1_000 => return write!(f, "{nanos} ns"),
-            1_000..1_000_000 => ("µs", 1e-6),
-            1_000_000..1_000_000_000 => ("ms", 1e-3),
-            _ => ("s", 1.0),
+        // From the number that the report has, so that others who round it get the same digits.
+        let ms = ms(self.0);
+        let (value, unit) = match ms {
+            ..0.001 => return write!(f, "{:.0} ns", ms * 1e6),
+            ..1.0 => (ms * 1e3, "µs"),
+            ..1e3 => (ms, "ms"),
+            _ => (ms / 1e3, "s"),
         };
-        let value = self.0.as_secs_f64() / size;
         let decimals = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
         write!(f, "{value:.decimals$} {unit}")
     }
@@ -99,6 +99,7 @@ mod tests {
             (45_600_000, "45.6 ms"),
             (789_000_000, "789 ms"),
             (2_000_000_000, "2.00 s"),
+            (1_005_000, "1.00 ms"), // as the number in the report is a little below
         ] {
             assert_eq!(Shown(Duration::from_nanos(nanos)).to_string(), shown);
         }
