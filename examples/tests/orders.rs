@@ -1,5 +1,7 @@
 //! Orders: what the customer gets.
 
+#![allow(clippy::unwrap_used, reason = "a failure here fails the test")]
+
 mod support;
 
 use examples::{
@@ -9,7 +11,7 @@ use examples::{
 };
 use resilience::circuit_breaker::State;
 use serde_json::json;
-use support::{Answer, World, book, until};
+use support::{Answer, World, book, database::count, until};
 
 #[tokio::test]
 async fn an_approved_payment_confirms_the_order() {
@@ -199,6 +201,76 @@ async fn an_order_left_pending_is_not_undone_by_a_second_attempt_that_fails() {
     let refused = world.keyed_order("k", &book(1)).await;
     assert_eq!(refused.status, 503, "{refused:?}");
     assert_stands(&world, &refused).await;
+}
+
+/// Another order process at the same database, which knows nothing of the clicks of the first.
+async fn beside(world: &World, inventory: &Server) -> Server {
+    let database = world.system.database("order");
+    let urls = OrderUrls { inventory_url: inventory.base_url(), ..world.order_urls() };
+    let (accounts, settling) = (world.accounts(), Settling::default());
+    let app = assembly::order(&world.registry, &database, &urls, &accounts, &settling);
+    Server::start(0, app.await.unwrap()).await.unwrap()
+}
+
+/// Places an order under a key at a process whose reservation breaks off late, and goes on with it at
+/// another one meanwhile, whose inventory has these faults. Returns the answers of both.
+async fn go_on_beside(world: &World, faults: FaultPlan) -> (Answer, Answer) {
+    let database = world.system.database("inventory");
+    let app = assembly::inventory(&world.registry, &database, &world.accounts()).await.unwrap();
+    let inventory = Server::start(0, app).await.unwrap();
+    world.put(format!("{}/faults", inventory.url()), &json!(faults)).await;
+    let server = beside(world, &inventory).await;
+    let slow = FaultPlan { delay_ms: 1_000, drop_rate: 1.0, ..FaultPlan::default() };
+    world.inventory_faults(slow).await;
+    let book = book(1);
+    tokio::join!(world.keyed_order("k", &book), async {
+        until("stock is reserved", async || count(&database, "reservations").await == 1).await;
+        world.inventory_faults(FaultPlan::default()).await;
+        world.keyed_post(&format!("{}/orders", server.url()), "k", &book).await
+    })
+}
+
+#[tokio::test]
+async fn an_order_that_another_process_goes_on_with_is_not_withdrawn() {
+    // It is paid for before the first process gives up, or after.
+    for delay_ms in [0, 2_000] {
+        let world = World::start(&[]).await;
+        let faults = FaultPlan { delay_ms, ..FaultPlan::default() };
+        let (failed, placed) = go_on_beside(&world, faults).await;
+        assert_eq!((placed.status, &placed.body["status"]), (200, &json!("CONFIRMED")));
+        assert_eq!(failed.status, 503, "{failed:?}");
+        let id = placed.body["order_id"].as_str().expect("an id");
+        assert_eq!(failed.body["order_id"], id, "{failed:?}");
+        let read = world.get(format!("{}/orders/{id}", world.system.order.url())).await;
+        assert_eq!((read.status, &read.body["status"]), (200, &json!("CONFIRMED")));
+        assert_eq!(count(&world.system.database("inventory"), "reservations").await, 1);
+    }
+}
+
+#[tokio::test]
+async fn an_order_that_another_process_has_told_of_is_not_withdrawn() {
+    let world = World::start(&[]).await;
+    let faults = FaultPlan { error_rate: 1.0, ..FaultPlan::default() };
+    let (failed, told) = go_on_beside(&world, faults).await;
+    assert_eq!((failed.status, told.status), (503, 503));
+    assert_stands(&world, &told).await;
+    assert_stands(&world, &failed).await;
+}
+
+#[tokio::test]
+async fn of_two_processes_that_get_a_key_at_once_one_places_the_order() {
+    let world = World::start(&[("ratelimiter.instances.orderRl.limit_for_period", "1000")]).await;
+    let server = beside(&world, &world.system.inventory).await;
+    let other = format!("{}/orders", server.url());
+    for round in 0..20 {
+        let (key, book) = (format!("k{round}"), book(1));
+        let (one, two) =
+            tokio::join!(world.keyed_order(&key, &book), world.keyed_post(&other, &key, &book));
+        for answer in [one, two] {
+            assert!(matches!(answer.status, 200 | 409), "{answer:?}");
+        }
+    }
+    assert_eq!(count(&world.system.database("order"), "orders").await, 20);
 }
 
 #[tokio::test]

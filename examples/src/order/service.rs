@@ -55,8 +55,9 @@ impl OrderService {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future leaves an order that was written down as ORDERED, to be settled like
-    /// every order whose payment is not known.
+    /// Dropping the future leaves an order that was written down as ORDERED. One whose payment was begun
+    /// is settled like every order whose payment is not known; before, nobody is charged for it, and it
+    /// waits for its key to come again.
     #[rate_limiter(name = "orderRl")]
     pub async fn place(
         &self,
@@ -182,7 +183,9 @@ impl OrderService {
 
         // The order is written down before anything is asked of others: whatever happens from here
         // on, what was reserved or charged for it can be traced.
-        self.store.insert(key, &order).await?;
+        if !self.store.insert(key, &order).await? {
+            return Err(OrderError::InProgress); // in another process
+        }
         match self.reserve(&order).await {
             Ok(()) => self.pay(order).await,
             Err(cause) => Err(self.undo(order, cause).await?),
@@ -196,6 +199,9 @@ impl OrderService {
         }
         if order.payment_status != PaymentState::Pending {
             return show(order);
+        }
+        if !self.store.touch(&order).await? {
+            return Err(OrderError::InProgress); // in another process, which has just withdrawn it
         }
         // It may have been charged already: whatever fails now, the order is not undone.
         match self.reserve(&order).await {
@@ -232,7 +238,8 @@ impl OrderService {
     /// Withdraws an order for which nothing is reserved, after giving back what may be, and says
     /// what became of it.
     async fn undo(&self, order: Order, cause: InventoryError) -> Result<OrderError, OrderError> {
-        if cause.may_have_reserved() {
+        let is_given_back = cause.may_have_reserved();
+        if is_given_back {
             let release = Release { order_id: order.order_id.clone() };
             if let Err(error) = self.inventory.release(&release).await {
                 // The order stays, as the trace of what may be reserved for it; the client is told,
@@ -241,8 +248,16 @@ impl OrderService {
                 return Ok(OrderError::Unreserved { order: Box::new(order), cause });
             }
         }
-        self.store.withdraw(&order.order_id).await?;
-        Ok(OrderError::NotPlaced(cause))
+        if self.store.withdraw(&order.order_id).await? {
+            return Ok(OrderError::NotPlaced(cause));
+        }
+        // Another process, which does not know of the clicks of this one, goes on with it under the
+        // same key: it needs what was just given back.
+        if is_given_back && let Err(error) = self.reserve(&order).await {
+            let order_id = &order.order_id;
+            tracing::warn!(order_id, %error, "an order may stand without a reservation");
+        }
+        Ok(OrderError::Unreserved { order: Box::new(order), cause })
     }
 
     pub(super) async fn pay(&self, order: Order) -> Result<Order, OrderError> {

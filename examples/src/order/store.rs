@@ -28,16 +28,17 @@ impl OrderStore {
         Ok(Self { pool })
     }
 
-    /// Writes down a new order, under the client's key if it gave one.
+    /// Writes down a new order, under the client's key if it gave one. Says whether the key was free: of
+    /// two who try, one succeeds.
     ///
     /// # Errors
     ///
-    /// If the key names an order already or the database fails.
-    pub async fn insert(&self, key: Option<&str>, order: &Order) -> sqlx::Result<()> {
-        sqlx::query(
+    /// If the database fails.
+    pub async fn insert(&self, key: Option<&str>, order: &Order) -> sqlx::Result<bool> {
+        let inserted = sqlx::query(
             "INSERT INTO orders \
              (idempotency_key, order_id, user_id, sku, quantity, amount, status, payment_status) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (idempotency_key) DO NOTHING",
         )
         .bind(key)
         .bind(&order.order_id)
@@ -49,7 +50,7 @@ impl OrderStore {
         .bind(order.payment_status)
         .execute(&self.pool)
         .await?;
-        Ok(())
+        Ok(inserted.rows_affected() == 1)
     }
 
     /// Takes note that the payment service is about to be asked.
@@ -100,18 +101,19 @@ impl OrderStore {
         .await
     }
 
-    /// Puts an order behind all others that are pending.
+    /// Puts an order behind all others that are pending, and says whether it is still there. From here
+    /// on it is not [withdrawn](Self::withdraw).
     ///
     /// # Errors
     ///
     /// If the database fails.
-    pub async fn touch(&self, order: &Order) -> sqlx::Result<()> {
-        sqlx::query("UPDATE orders SET touched_at = ?2 WHERE order_id = ?1")
+    pub async fn touch(&self, order: &Order) -> sqlx::Result<bool> {
+        let touched = sqlx::query("UPDATE orders SET touched_at = ?2 WHERE order_id = ?1")
             .bind(&order.order_id)
             .bind(now())
             .execute(&self.pool)
             .await?;
-        Ok(())
+        Ok(touched.rows_affected() == 1)
     }
 
     /// Stores what became of this payment of the order, if that is not known yet. Of two who bring the
@@ -134,17 +136,18 @@ impl OrderStore {
         Ok(settled.rows_affected() == 1)
     }
 
-    /// Takes back an order that nothing is reserved for.
+    /// Takes back an order that nothing is reserved for, and says whether that was done: it is not once
+    /// anybody has gone on with it, who may have charged or have told the client that it stands.
     ///
     /// # Errors
     ///
     /// If the database fails.
-    pub async fn withdraw(&self, order_id: &str) -> sqlx::Result<()> {
-        sqlx::query("DELETE FROM orders WHERE order_id = ?")
+    pub async fn withdraw(&self, order_id: &str) -> sqlx::Result<bool> {
+        let withdrawn = sqlx::query("DELETE FROM orders WHERE order_id = ? AND touched_at = 0")
             .bind(order_id)
             .execute(&self.pool)
             .await?;
-        Ok(())
+        Ok(withdrawn.rows_affected() == 1)
     }
 
     /// Finds an order.
