@@ -66,7 +66,7 @@ impl RedisServer {
     /// Dropping the future kills the server.
     pub async fn start() -> Result<Self, RedisError> {
         let folder = tempfile::Builder::new().prefix("resilience-redis-").tempdir()?;
-        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?.local_addr()?.port();
+        let port = free_port().await?;
         for start in STARTS {
             if works(start).await? {
                 let child = launch(start, port, &folder)?;
@@ -147,6 +147,18 @@ async fn works(start: &[&str]) -> io::Result<bool> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),
     }
+}
+
+/// A port that stays free while the server is away: below those that systems hand out to clients.
+async fn free_port() -> io::Result<u16> {
+    let mut last = io::ErrorKind::AddrInUse.into();
+    for _ in 0..100 {
+        match TcpListener::bind((Ipv4Addr::LOCALHOST, fastrand::u16(20_000..32_768))).await {
+            Ok(listener) => return Ok(listener.local_addr()?.port()),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
 }
 
 fn launch(start: &[&str], port: u16, folder: &TempDir) -> io::Result<Child> {
