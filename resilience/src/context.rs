@@ -69,7 +69,7 @@ impl Context {
 
     #[inline]
     fn read<R>(read: impl FnOnce(&Self) -> R) -> Option<R> {
-        if EVER.load(Ordering::Relaxed) { Self::read_present(read) } else { None }
+        if is_used() { Self::read_present(read) } else { None }
     }
 
     #[cold]
@@ -226,6 +226,24 @@ pub(crate) fn longest_wait(due: Option<&Due>, now: u64) -> u64 {
 #[inline]
 pub(crate) fn due(clock: &Clock) -> Option<Due> {
     Context::read(|context| context.due(clock))?
+}
+
+/// Whether a call may find something present. Most programs publish nothing, and a call that asks first
+/// has no room to keep for what it would find.
+#[inline]
+pub(crate) fn is_used() -> bool {
+    EVER.load(Ordering::Relaxed)
+}
+
+/// The deadline for a call that is not to be made at all once it is over.
+///
+/// # Errors
+///
+/// [`TimedOut`] when the deadline is over.
+pub(crate) fn due_in_time(clock: &Clock) -> Result<Option<Due>, TimedOut> {
+    let due = due(clock);
+    due.as_ref().map_or(Ok(()), |due| due.in_time(clock))?;
+    Ok(due)
 }
 
 /// Returns how much time is left to the present call: zero once it is over, `None` when nobody set a

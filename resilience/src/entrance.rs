@@ -34,7 +34,16 @@ pub(crate) trait Entrance {
 
 pub(crate) enum Entered<H, W> {
     In(H),
-    Waits(W),
+    Waits(Pin<Box<W>>),
+}
+
+impl<H, W> Entered<H, W> {
+    /// Boxed: a call that need not wait is not to be longer, and slower to move, for those that do.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn waits(wait: impl FnOnce() -> W) -> Self {
+        Self::Waits(Box::pin(wait()))
+    }
 }
 
 pin_project_lite::pin_project! {
@@ -44,9 +53,7 @@ pin_project_lite::pin_project! {
     #[must_use = "futures do nothing unless awaited"]
     pub(crate) struct Inside<'e, E: Entrance, F> {
         entrance: &'e E,
-        stage: Stage,
-        #[pin]
-        wait: Option<E::Wait>,
+        wait: Option<Pin<Box<E::Wait>>>,
         // The future goes before what is held for it: whoever gets a slot next must not find it still
         // running.
         #[pin]
@@ -55,38 +62,39 @@ pin_project_lite::pin_project! {
     }
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Stage {
-    New,
-    Waiting,
-    Running,
-}
-
 impl<'e, E: Entrance, F> Inside<'e, E, F> {
     #[inline]
     pub(crate) fn new(entrance: &'e E, future: F) -> Self {
-        Self { entrance, stage: Stage::New, wait: None, future: Some(future), held: None }
+        Self { entrance, wait: None, future: Some(future), held: None }
     }
+}
 
-    /// Ready once the call is in, or is not going to be.
-    fn enter(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        let mut this = self.project();
-        let entrance = *this.entrance;
-        if *this.stage == Stage::New {
-            match entrance.enter()? {
-                Entered::In(held) => *this.held = Some(held),
-                Entered::Waits(wait) => this.wait.set(Some(wait)),
-            }
-            *this.stage = Stage::Waiting;
+/// Ready once the call is in, or is not going to be.
+#[inline]
+fn enter<'e, E: Entrance>(
+    entrance: &'e E,
+    wait: &mut Option<Pin<Box<E::Wait>>>,
+    cx: &mut Context<'_>,
+) -> Poll<Result<E::Held<'e>, Error>> {
+    if wait.is_none() {
+        match entrance.enter()? {
+            Entered::In(held) => return Poll::Ready(Ok(held)),
+            Entered::Waits(turn) => *wait = Some(turn),
         }
-        if let Some(wait) = this.wait.as_mut().as_pin_mut() {
-            let turn = ready!(wait.poll(cx))?;
-            *this.held = Some(entrance.hold(turn));
-            this.wait.set(None);
-        }
-        *this.stage = Stage::Running;
-        Poll::Ready(Ok(()))
     }
+    await_turn(entrance, wait, cx)
+}
+
+#[cold]
+fn await_turn<'e, E: Entrance>(
+    entrance: &'e E,
+    wait: &mut Option<Pin<Box<E::Wait>>>,
+    cx: &mut Context<'_>,
+) -> Poll<Result<E::Held<'e>, Error>> {
+    let Some(turn) = wait else { return Poll::Pending };
+    let turn = ready!(turn.as_mut().poll(cx))?;
+    *wait = None;
+    Poll::Ready(Ok(entrance.hold(turn)))
 }
 
 impl<E: Entrance + Named, F> Named for Inside<'_, E, F> {
@@ -99,26 +107,35 @@ impl<G: Entrance, F: Future<Output = Result<T, E>>, T, E> Future for Inside<'_, 
     type Output = Result<T, CallError<E>>;
 
     #[inline]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        if self.stage != Stage::Running
-            && let Err(refusal) = ready!(self.as_mut().enter(cx))
-        {
-            self.project().future.set(None);
-            return Poll::Ready(Err(CallError::Resilience(refusal)));
-        }
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
         let future = this.future.as_mut().as_pin_mut().expect(POLLED_AGAIN);
         // Here meanwhile, so that it is given back should the future panic.
-        let held = this.held.take();
+        let held = match this.held.take() {
+            Some(held) => held,
+            None => match ready!(enter(*this.entrance, this.wait, cx)) {
+                Ok(held) => held,
+                Err(refusal) => {
+                    this.future.set(None);
+                    return Poll::Ready(Err(CallError::Resilience(refusal)));
+                }
+            },
+        };
         match future.poll(cx) {
             Poll::Pending => {
-                *this.held = held;
+                *this.held = Some(held);
                 Poll::Pending
             }
-            Poll::Ready(outcome) => {
+            // By itself, so that the value is not moved from one kind of result to the next.
+            Poll::Ready(Ok(value)) => {
                 this.future.set(None);
                 drop(held);
-                Poll::Ready(outcome.map_err(CallError::Inner))
+                Poll::Ready(Ok(value))
+            }
+            Poll::Ready(Err(error)) => {
+                this.future.set(None);
+                drop(held);
+                Poll::Ready(Err(CallError::Inner(error)))
             }
         }
     }

@@ -86,6 +86,7 @@ pub struct MaxRetriesExceeded {
 }
 
 impl CallNotPermitted {
+    #[inline]
     pub(crate) fn new(instance: Name, state: State, retry_after: Option<Duration>) -> Self {
         Self { instance, state, retry_after: Wait::new(retry_after) }
     }
@@ -102,6 +103,7 @@ impl CallNotPermitted {
 }
 
 impl RequestNotPermitted {
+    #[inline]
     pub(crate) fn new(instance: Name, retry_after: Option<Duration>) -> Self {
         Self { instance, retry_after: Wait::new(retry_after) }
     }
@@ -113,6 +115,7 @@ impl RequestNotPermitted {
 }
 
 impl BulkheadFull {
+    #[inline]
     pub(crate) fn new(instance: Name) -> Self {
         Self { instance }
     }

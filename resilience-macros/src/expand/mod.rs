@@ -176,12 +176,20 @@ impl<'a> Plan<'a> {
         // A fallback may take long, and keeps nothing of the call's own meanwhile.
         let finish =
             (!self.fallbacks.is_empty()).then(|| quote!(#private::Pass::finish(&mut #pass);));
+        let stands = quote_spanned! {hygienic=>
+            ::core::result::Result::Ok(__resilience_value)
+                if #private::Pass::succeed(&mut #pass, &#rules)
+        };
         let settle = quote!(#private::Pass::settle(&mut #pass, #outcome, &#rules));
         let call = if self.stack.retries() {
             quote_spanned! {hygienic=>
                 let #result = loop {
                     let #last = #private::Pass::is_last_attempt(&#pass);
                     #one_pass
+                    let #outcome = match #outcome {
+                        #stands => break ::core::result::Result::Ok(__resilience_value),
+                        #outcome => #outcome,
+                    };
                     let __resilience_wait = match #settle {
                         ::core::ops::ControlFlow::Break(__resilience_done) => break __resilience_done,
                         ::core::ops::ControlFlow::Continue(__resilience_wait) => __resilience_wait,
@@ -190,9 +198,12 @@ impl<'a> Plan<'a> {
                 };
             }
         } else {
-            quote! {
+            quote_spanned! {hygienic=>
                 #one_pass
-                let #result = #private::settled(#settle);
+                let #result = match #outcome {
+                    #stands => ::core::result::Result::Ok(__resilience_value),
+                    #outcome => #private::settled(#settle),
+                };
             }
         };
         let composed = quote! {

@@ -328,13 +328,9 @@ impl Bulkhead {
     }
 
     /// The deadline around a call that starts now, where the bulkhead acts: one that is over ends it.
+    #[cold]
     pub(crate) fn due(&self) -> Result<Option<Due>, TimedOut> {
-        if !self.is_enabled() {
-            return Ok(None);
-        }
-        let due = context::due(&self.shared.clock);
-        due.as_ref().map_or(Ok(()), |due| due.in_time(&self.shared.clock))?;
-        Ok(due)
+        if self.is_enabled() { context::due_in_time(&self.shared.clock) } else { Ok(None) }
     }
 
     /// Takes a slot that [`on_complete`](Bulkhead::on_complete) or
@@ -410,6 +406,12 @@ impl Bulkhead {
         if !self.shared.events.is_observed() && self.shared.slots.take_quickly() {
             return true;
         }
+        self.take_free_by_lock(now)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn take_free_by_lock(&self, now: impl FnOnce() -> u64) -> bool {
         let mut state = self.shared.slots.lock();
         let taken = self.is_enabled() && state.engine.enter();
         if taken {
@@ -432,6 +434,8 @@ impl Bulkhead {
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn begin_by_lock(&self, now: impl FnOnce() -> u64) -> Result<Entry<'_>, BulkheadFull> {
         let mut state = self.shared.slots.lock();
         if !self.is_enabled() {
@@ -462,6 +466,7 @@ impl Bulkhead {
     }
 
     /// Tells whether the bulkhead acts; a disabled one lets every call through, and counts none.
+    #[inline]
     pub fn is_enabled(&self) -> bool {
         self.shared.enabled.load(Ordering::Relaxed)
     }
@@ -514,12 +519,15 @@ impl Bulkhead {
     }
 
     /// Frees the slot of a call that has ended.
+    #[inline]
     pub(crate) fn leave(&self) {
         if self.shared.events.is_observed() || !self.shared.slots.free_quickly() {
             self.leave_by_lock();
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn leave_by_lock(&self) {
         let (noted, next) = {
             let mut state = self.shared.slots.lock();
@@ -610,11 +618,11 @@ impl Entrance for Bulkhead {
 
     #[inline]
     fn enter(&self) -> Result<Entered<Slot<'_>, WaitInTime>, Error> {
-        let due = self.due()?;
-        Ok(match self.begin(|| self.shared.clock.now())? {
-            Entry::Admitted(slot) => Entered::In(slot),
-            Entry::Queued(queued) => Entered::Waits(queued.wait().before(due)),
-        })
+        let due = if context::is_used() { self.due()? } else { None };
+        match self.begin(|| self.shared.clock.now())? {
+            Entry::Admitted(slot) => Ok(Entered::In(slot)),
+            Entry::Queued(queued) => Ok(Entered::waits(|| queued.wait().before(due))),
+        }
     }
 
     fn hold(&self, permit: Permit) -> Slot<'_> {

@@ -54,26 +54,45 @@ where
         let (breaker, rules): (_, &Rules<T, E>) = (*this.breaker, (*this.rules).borrow());
         let future = this.future.as_mut().as_pin_mut().expect(POLLED_AGAIN);
         // Here meanwhile, so that a panic of the future is told at once.
-        let mut call = match this.in_flight.take() {
-            Some(call) => call,
-            None => match breaker.begin_now() {
-                Ok(admission) => InFlight::new(breaker, admission),
-                Err(refusal) => {
-                    this.future.set(None);
-                    return Poll::Ready(Err(CallError::Resilience(refusal.into())));
+        let mut call = if let Some(call) = this.in_flight.take() {
+            call
+        } else {
+            // Step by step, so that what each gives is written where it is to be: what comes from two
+            // places is put together in a third and moved.
+            let admission = match breaker.admit_freely_now() {
+                Ok(admission) => admission,
+                Err(now) => {
+                    if let Some(refusal) = breaker.refuse_freely(now) {
+                        this.future.set(None);
+                        return Poll::Ready(Err(CallError::Resilience(refusal.into())));
+                    }
+                    match breaker.begin_by_lock(now) {
+                        Ok(admission) => admission,
+                        Err(refusal) => {
+                            this.future.set(None);
+                            return Poll::Ready(Err(CallError::Resilience(refusal.into())));
+                        }
+                    }
                 }
-            },
+            };
+            InFlight::new(breaker, admission)
         };
-        call.is_polling = true;
-        let poll = future.poll(cx);
-        call.is_polling = false;
-        let Poll::Ready(outcome) = poll else {
+        let Poll::Ready(outcome) = call.poll(|| future.poll(cx)) else {
             *this.in_flight = Some(call);
             return Poll::Pending;
         };
         this.future.set(None);
-        let outcome = outcome.map_err(CallError::Inner);
-        call.end(&outcome, rules);
-        Poll::Ready(outcome)
+        match outcome {
+            // By itself, so that the value is not moved from one kind of result to the next.
+            Ok(value) if rules.accept_all_results() => {
+                call.succeed();
+                Poll::Ready(Ok(value))
+            }
+            outcome => {
+                let outcome = outcome.map_err(CallError::Inner);
+                call.end(&outcome, rules);
+                Poll::Ready(outcome)
+            }
+        }
     }
 }

@@ -1,5 +1,3 @@
-use std::mem::ManuallyDrop;
-
 use super::{Admission, CircuitBreaker};
 use crate::{CallError, Rules};
 
@@ -7,34 +5,66 @@ use crate::{CallError, Rules};
 pub(super) struct InFlight<'a> {
     breaker: &'a CircuitBreaker,
     admission: Admission,
-    /// Whether the call's own code is running. [`std::thread::panicking`] would not tell a panic
-    /// of this call from one of a sibling that takes this one down with it.
-    pub(super) is_polling: bool,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Stage {
+    Waiting,
+    /// The call's own code is running. [`std::thread::panicking`] would not tell a panic of this call
+    /// from one of a sibling that takes this one down with it.
+    Polling,
+    /// The end is told.
+    Over,
 }
 
 impl<'a> InFlight<'a> {
+    #[inline]
     pub(super) fn new(breaker: &'a CircuitBreaker, admission: Admission) -> Self {
-        Self { breaker, admission, is_polling: false }
+        Self { breaker, admission, stage: Stage::Waiting }
+    }
+
+    /// Runs the call's own code.
+    #[inline]
+    pub(super) fn poll<R>(&mut self, poll: impl FnOnce() -> R) -> R {
+        self.stage = Stage::Polling;
+        let result = poll();
+        self.stage = Stage::Waiting;
+        result
+    }
+
+    /// Takes note of a success that needs no rule.
+    #[inline]
+    pub(super) fn succeed(&mut self) {
+        self.stage = Stage::Over;
+        self.breaker.succeed(&self.admission, || self.breaker.clock().now());
     }
 
     /// Takes note of how the call ended. The rules are the user's and may panic: the call is in flight
     /// meanwhile.
-    #[inline]
-    pub(super) fn end<T, E>(self, outcome: &Result<T, CallError<E>>, rules: &Rules<T, E>) {
+    pub(super) fn end<T, E>(&mut self, outcome: &Result<T, CallError<E>>, rules: &Rules<T, E>) {
         if outcome.is_ok() && rules.accept_all_results() {
-            let call = ManuallyDrop::new(self);
-            call.breaker.succeed(call.admission, || call.breaker.clock().now());
-        } else {
-            let report = rules.report(outcome, || self.breaker.config());
-            let call = ManuallyDrop::new(self);
-            call.breaker.end(call.admission, report, call.breaker.clock().now());
+            return self.succeed();
         }
+        let report = rules.report(outcome, || self.breaker.config());
+        self.stage = Stage::Over;
+        self.breaker.end(self.admission, report, self.breaker.clock().now());
     }
 }
 
 impl Drop for InFlight<'_> {
+    #[inline]
     fn drop(&mut self) {
+        if self.stage != Stage::Over {
+            self.abandon();
+        }
+    }
+}
+
+impl InFlight<'_> {
+    #[cold]
+    fn abandon(&mut self) {
         let now = self.breaker.clock().now();
-        self.breaker.abandon(self.admission, self.is_polling, now);
+        self.breaker.abandon(self.admission, self.stage == Stage::Polling, now);
     }
 }

@@ -10,7 +10,7 @@ use super::{
     durations::{Durations, Timings},
     engine::{Effects, Ending, Engine, Refusal},
     in_flight::InFlight,
-    refusals::Refusals,
+    refusals::{Left, Refusals},
     section::Section,
     shared::{Exchange, Sharing},
     timer::Timer,
@@ -419,9 +419,7 @@ impl CircuitBreaker {
             let admission =
                 self.begin_now().map_err(|refusal| CallError::Resilience(refusal.into()))?;
             let mut call = InFlight::new(self, admission);
-            call.is_polling = true;
-            let outcome = operation().map_err(CallError::Inner);
-            call.is_polling = false;
+            let outcome = call.poll(|| operation().map_err(CallError::Inner));
             call.end(&outcome, rules);
             outcome
         })
@@ -438,39 +436,60 @@ impl CircuitBreaker {
     }
 
     /// Lets a call in now, with a look at the clock where that plays a part.
-    #[inline]
     pub(super) fn begin_now(&self) -> Result<Admission, CallNotPermitted> {
+        match self.admit_freely_now() {
+            Ok(admission) => Ok(admission),
+            Err(now) => self.begin_elsewise(now),
+        }
+    }
+
+    /// Lets a call in that has nothing to bring back: the usual case. Else it gives the time, to
+    /// [go on](Self::begin_elsewise) with.
+    #[inline]
+    pub(super) fn admit_freely_now(&self) -> Result<Admission, u64> {
         let Shared { slow_beyond, events, clock, .. } = &*self.shared;
         let word = self.shared.word();
         let is_timed = slow_beyond.load(Ordering::Relaxed) != u64::MAX;
         if is_timed || !word.is_calm() || !word.admits_freely() || events.is_observed() {
-            return self.begin(clock.now());
+            let now = clock.now();
+            return self.admit_freely(now).ok_or(now);
         }
         // Should somebody ask for its duration after all, that is zero.
         let (started, generation) = (u64::MAX, word.generation());
         Ok(Admission { started, generation, grant: Grant::Free })
     }
 
+    /// The same at `now`, on this breaker's clock.
+    #[inline]
+    pub(crate) fn admit_freely(&self, now: u64) -> Option<Admission> {
+        let word = self.shared.word();
+        let (started, generation) = (now, word.generation());
+        word.admits_freely().then_some(Admission { started, generation, grant: Grant::Free })
+    }
+
     /// Lets a call in at `now`, on this breaker's clock.
     #[inline]
     pub(crate) fn begin(&self, now: u64) -> Result<Admission, CallNotPermitted> {
-        let word = self.shared.word();
-        if word.admits_freely() {
-            let generation = word.generation();
-            return Ok(Admission { started: now, generation, grant: Grant::Free });
-        }
-        self.begin_elsewise(word, now)
+        self.admit_freely(now).map_or_else(|| self.begin_elsewise(now), Ok)
     }
 
-    fn begin_elsewise(&self, word: Word, now: u64) -> Result<Admission, CallNotPermitted> {
-        if !word.is_enabled() || word.state() == State::Disabled {
-            let generation = word.generation();
-            return Ok(Admission { started: now, generation, grant: Grant::Uncounted });
-        }
-        if let Some(refused) = self.refuse_quickly(word, now) {
-            return Err(refused);
-        }
-        self.begin_by_lock(now)
+    /// The same for a call that is not admitted freely.
+    #[inline]
+    pub(crate) fn begin_elsewise(&self, now: u64) -> Result<Admission, CallNotPermitted> {
+        self.refuse_freely(now).map_or_else(|| self.begin_by_lock(now), Err)
+    }
+
+    /// Refuses a call where nothing but to count it is to be done.
+    #[inline]
+    pub(super) fn refuse_freely(&self, now: u64) -> Option<CallNotPermitted> {
+        let word = self.shared.word();
+        let left = self.refuse_quickly(word, now)?;
+        Some(self.refusal(word.state(), left.get()))
+    }
+
+    #[inline]
+    fn refusal(&self, state: State, wait: Option<Duration>) -> CallNotPermitted {
+        CallNotPermitted::new(self.shared.label.clone(), state, wait)
     }
 
     #[cold]
@@ -479,19 +498,22 @@ impl CircuitBreaker {
         self.shared.refusal_log.refused("circuit_breaker", &self.shared.name, now);
     }
 
-    /// Refuses a call without the lock, where nothing but to count it is to be done.
-    fn refuse_quickly(&self, word: Word, now: u64) -> Option<CallNotPermitted> {
-        let Shared { label, open_until, refusals, events, .. } = &*self.shared;
-        let wait = match word.state() {
+    /// Refuses a call without the lock, where nothing but to count it is to be done: how long the breaker
+    /// is open yet.
+    #[inline(never)]
+    fn refuse_quickly(&self, word: Word, now: u64) -> Option<Left> {
+        let Shared { open_until, refusals, events, .. } = &*self.shared;
+        let left = match word.state() {
+            _ if !word.is_enabled() => return None,
             State::Open => {
                 let left = open_until.load(Ordering::Relaxed).saturating_sub(now);
                 if left == 0 {
                     // The wait is over, or about to be.
                     return None;
                 }
-                Some(Duration::from_nanos(left))
+                Left::Nanos(left)
             }
-            State::ForcedOpen => None,
+            State::ForcedOpen => Left::Unknown,
             _ => return None,
         };
         let counted = !events.is_observed() && refusals.count(word.generation());
@@ -501,10 +523,16 @@ impl CircuitBreaker {
         if RefusalLog::is_wanted() {
             self.log_refusal(now);
         }
-        Some(CallNotPermitted::new(label.clone(), word.state(), wait))
+        Some(left)
     }
 
-    fn begin_by_lock(&self, now: u64) -> Result<Admission, CallNotPermitted> {
+    #[inline(never)]
+    pub(super) fn begin_by_lock(&self, now: u64) -> Result<Admission, CallNotPermitted> {
+        let word = self.shared.word();
+        if !word.is_enabled() || word.state() == State::Disabled {
+            let generation = word.generation();
+            return Ok(Admission { started: now, generation, grant: Grant::Uncounted });
+        }
         let mut section = self.section(now);
         let entered = section.guarded.engine.enter(&mut section.effects);
         let engine = &section.guarded.engine;
@@ -526,21 +554,23 @@ impl CircuitBreaker {
     /// Takes note of the end of a call.
     pub(crate) fn end(&self, admission: Admission, report: Report, now: u64) {
         if report.outcome == Outcome::Success && report.open_for.is_none() && !report.unnamed {
-            return self.succeed(admission, || now);
+            return self.succeed(&admission, || now);
         }
         self.end_by_lock(admission, report, now);
     }
 
     /// Takes note of a success.
     #[inline]
-    pub(crate) fn succeed(&self, admission: Admission, now: impl Fn() -> u64) {
+    pub(crate) fn succeed(&self, admission: &Admission, now: impl Fn() -> u64) {
         let mut read = None;
         if !self.count_in_calm(admission, || *read.insert(now())) {
             self.succeed_by_lock(admission, read.unwrap_or_else(now));
         }
     }
 
-    fn succeed_by_lock(&self, admission: Admission, now: u64) {
+    #[cold]
+    #[inline(never)]
+    fn succeed_by_lock(&self, admission: &Admission, now: u64) {
         if let Grant::Free = admission.grant
             && !self.shared.events.is_observed()
         {
@@ -562,7 +592,7 @@ impl CircuitBreaker {
                 return;
             }
         }
-        self.end_by_lock(admission, Report::new(Outcome::Success), now);
+        self.end_by_lock(*admission, Report::new(Outcome::Success), now);
     }
 
     fn end_by_lock(&self, admission: Admission, report: Report, now: u64) {
@@ -590,7 +620,7 @@ impl CircuitBreaker {
     /// It counts at the moment at which the word is read: a failure that comes between that and the
     /// counting comes after it.
     #[inline]
-    fn count_in_calm(&self, admission: Admission, now: impl FnOnce() -> u64) -> bool {
+    fn count_in_calm(&self, admission: &Admission, now: impl FnOnce() -> u64) -> bool {
         let Shared { slow_beyond, durations, events, .. } = &*self.shared;
         let word = self.shared.word();
         let is_calm = word.is_calm()
@@ -664,8 +694,7 @@ impl CircuitBreaker {
     fn refused(&self, section: &mut Section<'_>, refusal: Refusal) -> CallNotPermitted {
         section.guarded.totals.not_permitted += 1;
         section.tell(|| CircuitBreakerEventKind::NotPermitted);
-        let wait = refusal.wait.map(Duration::from_nanos);
-        CallNotPermitted::new(self.shared.label.clone(), refusal.state, wait)
+        self.refusal(refusal.state, refusal.wait.map(Duration::from_nanos))
     }
 }
 

@@ -25,8 +25,13 @@ impl ThreadCounter {
     pub(crate) fn increment(&self) {
         match self.place.mine() {
             Some([cell]) => add_alone(cell, 1),
-            None => drop(self.shared.fetch_add(1, Ordering::Relaxed)),
+            None => self.increment_shared(),
         }
+    }
+
+    #[cold]
+    fn increment_shared(&self) {
+        self.shared.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn get(&self) -> u64 {

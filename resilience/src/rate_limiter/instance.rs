@@ -577,13 +577,20 @@ impl RateLimiter {
     }
 
     /// The deadline around a call that starts now, where the limiter acts: one that is over ends it.
+    #[cold]
     pub(crate) fn due(&self) -> Result<Option<Due>, TimedOut> {
-        if !self.is_enabled() {
-            return Ok(None);
+        if self.is_enabled() { context::due_in_time(&self.shared.clock) } else { Ok(None) }
+    }
+
+    /// Lets a call in, or has it wait, that may be under a deadline.
+    #[cold]
+    fn enter_under_deadline(&self) -> Result<Entered<(), WaitInTime>, Error> {
+        let due = self.due()?;
+        let now = self.shared.clock.now();
+        match self.begin(1, longest_wait(due.as_ref(), now), now)? {
+            None => Ok(Entered::In(())),
+            Some(ticket) => Ok(Entered::waits(|| self.wait(ticket).before(due))),
         }
-        let due = context::due(&self.shared.clock);
-        due.as_ref().map_or(Ok(()), |due| due.in_time(&self.shared.clock))?;
-        Ok(due)
     }
 
     /// Asks for permissions: `None` when they are taken, or the ticket to [wait](Self::wait) with. A
@@ -716,6 +723,7 @@ impl RateLimiter {
     }
 
     /// Tells whether the limiter acts; a disabled one lets every call through, and counts none.
+    #[inline]
     pub fn is_enabled(&self) -> bool {
         self.mode() != Mode::Off
     }
@@ -918,12 +926,13 @@ impl Entrance for RateLimiter {
 
     #[inline]
     fn enter(&self) -> Result<Entered<(), WaitInTime>, Error> {
-        let due = self.due()?;
-        let now = self.shared.clock.now();
-        Ok(match self.begin(1, longest_wait(due.as_ref(), now), now)? {
-            None => Entered::In(()),
-            Some(ticket) => Entered::Waits(self.wait(ticket).before(due)),
-        })
+        if context::is_used() {
+            return self.enter_under_deadline();
+        }
+        match self.begin(1, u64::MAX, self.shared.clock.now())? {
+            None => Ok(Entered::In(())),
+            Some(ticket) => Ok(Entered::waits(|| self.wait(ticket).before(None))),
+        }
     }
 
     fn hold(&self, (): ()) {}

@@ -143,7 +143,10 @@ impl CallSite {
 
     /// Starts a call on the instances of the present scope, or of the process registry.
     pub fn enter(&'static self) -> Pass<'static> {
-        Pass::new(self.layers())
+        match self.lent() {
+            Some(layers) => Pass::lent(layers),
+            None => Pass::new(Handle::Shared(self.looked_up())),
+        }
     }
 
     /// Starts a call on the instances for these keys: one for each layer that has one, in their order.
@@ -151,7 +154,8 @@ impl CallSite {
     /// It runs a user's code, which shows the keys, and takes nothing before that has ended.
     #[track_caller]
     pub fn enter_keyed(&'static self, keys: &[&dyn Display]) -> Pass<'static> {
-        let mut layers = Layers::clone(&self.layers());
+        let mut layers =
+            self.lent().map_or_else(|| Layers::clone(&self.looked_up()), Layers::clone);
         let keyed = self.spec.layers.iter().filter(|layer| layer.keyed);
         for (layer, key) in keyed.zip(keys) {
             match layer.pattern {
@@ -167,9 +171,12 @@ impl CallSite {
         Pass::new(Handle::Own(layers))
     }
 
-    fn layers(&'static self) -> Handle<'static> {
-        if let Some(registry) = scope::current() {
-            return Handle::Shared(registry.inner.layers_of(self));
+    /// The instances of the process registry, where no scope has another and none was removed since
+    /// they were found.
+    #[inline]
+    fn lent(&'static self) -> Option<&'static Layers> {
+        if scope::is_present() {
+            return None;
         }
         let found = self.found.get_or_init(|| {
             let registry = &*global::registry().inner;
@@ -177,10 +184,16 @@ impl CallSite {
             let epoch = registry.epoch.load(Ordering::Acquire);
             Found { registry, epoch, layers: registry.find_layers(self.spec) }
         });
-        if found.registry.epoch.load(Ordering::Acquire) == found.epoch {
-            Handle::Lent(&found.layers)
-        } else {
-            Handle::Shared(found.registry.layers_of(self))
+        let is_fresh = found.registry.epoch.load(Ordering::Acquire) == found.epoch;
+        is_fresh.then_some(&found.layers)
+    }
+
+    /// The instances of the present scope, or of a process registry that has lost some.
+    #[cold]
+    fn looked_up(&'static self) -> Arc<Layers> {
+        match scope::current() {
+            Some(registry) => registry.inner.layers_of(self),
+            None => global::registry().inner.layers_of(self),
         }
     }
 }

@@ -75,6 +75,12 @@ pub(super) fn current() -> Option<Resilience> {
     if EVER.load(Ordering::Relaxed) { SCOPE.try_with(Resilience::clone).ok() } else { None }
 }
 
+/// Whether the present task is in a scope.
+#[inline]
+pub(super) fn is_present() -> bool {
+    EVER.load(Ordering::Relaxed) && SCOPE.try_with(|_| ()).is_ok()
+}
+
 /// Takes the present scope, context and span along into a task of the future's own.
 pub(crate) fn in_present_scope<F: Future>(future: F) -> impl Future<Output = F::Output> {
     let registry = current();

@@ -63,15 +63,13 @@ impl Progress {
     }
 
     /// Further attempts must be able to start before `end`, too.
-    pub(crate) fn until(mut self, end: u64) -> Self {
+    pub(crate) fn end_at(&mut self, end: u64) {
         self.end = end;
-        self
     }
 
     /// Takes further attempts from a budget.
-    pub(crate) fn on_budget(mut self, budget: Option<RetryBudget>) -> Self {
-        self.budget = budget;
-        self
+    pub(crate) fn take_from(&mut self, budget: &RetryBudget) {
+        self.budget = Some(budget.clone());
     }
 
     /// When `total_timeout` is over.
@@ -204,7 +202,8 @@ mod tests {
     fn an_attempt_starts_before_the_end_and_the_deadline() {
         let again = Step::Again(Duration::from_nanos(100));
         let step = |end: Option<u64>, deadline, now| {
-            let progress = Progress::new(3, deadline).until(end.unwrap_or(u64::MAX));
+            let mut progress = Progress::new(3, deadline);
+            progress.end_at(end.unwrap_or(u64::MAX));
             progress.grant(again, || now)
         };
         assert_eq!(step(None, None, u64::MAX), again);
@@ -221,10 +220,13 @@ mod tests {
         let one = RetryBudgetConfig::builder().ratio(1.0).min_per_second(0).build().unwrap();
         let budget = RetryBudget::new("b", one);
         budget.deposit();
-        let progress = Progress::new(3, None).on_budget(Some(budget.clone()));
+        let mut progress = Progress::new(3, None);
+        progress.take_from(&budget);
         let again = Step::Again(Duration::ZERO);
         assert_eq!(progress.grant(Step::Exhausted, || 0), Step::Exhausted);
-        assert_eq!(progress.clone().until(1).grant(again, || 2), Step::OutOfTime);
+        let mut late = progress.clone();
+        late.end_at(1);
+        assert_eq!(late.grant(again, || 2), Step::OutOfTime);
         assert_eq!(budget.metrics().available, 1);
         assert_eq!(progress.grant(again, || 0), again);
         assert_eq!(progress.grant(again, || 0), Step::OverBudget);

@@ -207,13 +207,21 @@ impl Retry {
             // Boxed, so that the future of a call without a span is no longer for it.
             return Box::pin(self.call_in_span(rules, operation)).await;
         }
-        let deadline = context::due(self.clock()).map(|due| due.at());
-        let Some(mut progress) = self.begin(deadline) else {
+        let mut progress = None;
+        self.begin(&mut progress, context::due(self.clock()).map(|due| due.at()));
+        let Some(progress) = &mut progress else {
             return operation().await.map_err(CallError::Inner);
         };
         loop {
-            let outcome = operation().await.map_err(CallError::Inner);
-            match self.settle(&mut progress, outcome, rules) {
+            let outcome = match operation().await {
+                // By itself, so that the value is not moved from one kind of result to the next.
+                Ok(value) if rules.accept_all_results() => {
+                    self.after_success(progress);
+                    return Ok(value);
+                }
+                outcome => outcome.map_err(CallError::Inner),
+            };
+            match self.settle_by_rules(progress, outcome, rules) {
                 ControlFlow::Break(result) => return result,
                 ControlFlow::Continue(wait) => self.back_off(wait).await,
             }
@@ -229,8 +237,8 @@ impl Retry {
         F: Future<Output = Result<T, E>>,
     {
         let mut span = CallSpan::start(|| self.names());
-        let deadline = context::due(self.clock()).map(|due| due.at());
-        let mut progress = self.begin(deadline);
+        let mut progress = None;
+        self.begin(&mut progress, context::due(self.clock()).map(|due| due.at()));
         loop {
             let body = span.run_body(&mut operation);
             let outcome = span.around(body).await.map_err(CallError::Inner);
@@ -298,12 +306,14 @@ impl Retry {
     ) -> Result<T, CallError<E>> {
         let deadline = context::due(self.clock()).map(|due| due.at());
         blocking_call(self, |span| {
-            let Some(mut progress) = self.begin(deadline) else {
+            let mut progress = None;
+            self.begin(&mut progress, deadline);
+            let Some(progress) = &mut progress else {
                 return operation().map_err(CallError::Inner);
             };
             loop {
                 let outcome = operation().map_err(CallError::Inner);
-                match self.settle(&mut progress, outcome, rules) {
+                match self.settle(progress, outcome, rules) {
                     ControlFlow::Break(result) => return result,
                     ControlFlow::Continue(wait) => self.back_off_blocking(wait),
                 }
@@ -345,6 +355,7 @@ impl Retry {
     }
 
     /// Tells whether the retry acts; a disabled one makes one attempt and counts none.
+    #[inline]
     pub fn is_enabled(&self) -> bool {
         self.shared.max_attempts.load(Ordering::Relaxed) > 0
     }
@@ -361,36 +372,45 @@ impl Retry {
         &self.shared.name
     }
 
-    /// Starts a call that runs under this deadline, if it is under one; `None` when the layer is
-    /// disabled.
+    /// Starts a call that runs under this deadline, if it is under one; `progress` stays as it is when
+    /// the layer is disabled.
     #[inline]
-    pub(crate) fn begin(&self, deadline: Option<u64>) -> Option<Progress> {
+    pub(crate) fn begin(&self, progress: &mut Option<Progress>, deadline: Option<u64>) {
         let Shared { max_attempts, total_timeout, on_budget, .. } = &*self.shared;
-        let progress = match max_attempts.load(Ordering::Relaxed) {
-            0 => return None,
-            max_attempts => Progress::new(max_attempts, deadline),
-        };
-        let total = total_timeout.load(Ordering::Relaxed);
-        if total == 0 && !on_budget.load(Ordering::Relaxed) {
-            return Some(progress);
+        let max_attempts = max_attempts.load(Ordering::Relaxed);
+        if max_attempts == 0 {
+            return;
         }
-        Some(self.begin_bounded(progress, total))
+        // In its place at once: what is put together elsewhere and moved there costs more than all else.
+        let progress = progress.insert(Progress::new(max_attempts, deadline));
+        let total = total_timeout.load(Ordering::Relaxed);
+        if total > 0 || on_budget.load(Ordering::Relaxed) {
+            self.bound(progress, total);
+        }
     }
 
-    /// The same with what else bounds the attempts: a time for all of them, a budget.
+    /// How many attempts a call has, 0 for a disabled layer; `None` where not only their number bounds them.
+    #[inline]
+    pub(crate) fn attempts_alone(&self) -> Option<u32> {
+        let Shared { max_attempts, total_timeout, on_budget, .. } = &*self.shared;
+        let is_bounded =
+            total_timeout.load(Ordering::Relaxed) > 0 || on_budget.load(Ordering::Relaxed);
+        (!is_bounded).then(|| max_attempts.load(Ordering::Relaxed))
+    }
+
+    /// Adds what else bounds the attempts: a time for all of them, a budget.
     #[cold]
-    fn begin_bounded(&self, mut progress: Progress, total: u64) -> Progress {
+    fn bound(&self, progress: &mut Progress, total: u64) {
         if total > 0 {
-            progress = progress.until(self.shared.clock.now().saturating_add(total));
+            progress.end_at(self.shared.clock.now().saturating_add(total));
         }
         if !self.shared.on_budget.load(Ordering::Relaxed) {
-            return progress;
+            return;
         }
-        let budget = self.config().found_budget().cloned();
-        if let Some(budget) = &budget {
+        if let Some(budget) = self.config().found_budget() {
             budget.deposit();
+            progress.take_from(budget);
         }
-        progress.on_budget(budget)
     }
 
     /// Takes the outcome of an attempt: it stands, or another attempt comes after a wait.

@@ -65,7 +65,9 @@ impl<T, E, O: FnMut() -> Result<T, E>> Through<'_, T, E, O> {
         match layer {
             Layer::Retry(retry) => {
                 let deadline = self.due.as_ref().map(Due::at);
-                let Some(mut progress) = retry.begin(deadline) else { return self.layers(inner) };
+                let mut progress = None;
+                retry.begin(&mut progress, deadline);
+                let Some(progress) = &mut progress else { return self.layers(inner) };
                 let around = self.end.clone();
                 if let Some(end) = progress.end()
                     && around.as_ref().is_none_or(|(first, _)| end <= *first)
@@ -78,7 +80,7 @@ impl<T, E, O: FnMut() -> Result<T, E>> Through<'_, T, E, O> {
                         Err(over) => Err(over),
                     };
                     self.is_late = false;
-                    match retry.settle(&mut progress, outcome, self.rules) {
+                    match retry.settle(progress, outcome, self.rules) {
                         ControlFlow::Break(result) => break result,
                         ControlFlow::Continue(wait) => retry.back_off_blocking(wait),
                     }

@@ -180,19 +180,30 @@ impl Pass<'_> {
 
 /// After the body.
 impl Pass<'_> {
-    /// Takes note of the end of an attempt; a timeout takes the place of an error that comes when the
-    /// time is over.
-    pub(super) fn leave(&mut self, success: bool, waiting: &Waiting) -> Option<TimedOut> {
+    /// Takes note of the end of an attempt that succeeded.
+    pub(super) fn leave(&mut self) {
         self.free_slot();
-        if !success && self.shared_time_is_over(waiting) {
+        self.end_limited(true);
+    }
+
+    /// Takes note of the end of an attempt that failed; a timeout takes the place of an error that comes
+    /// when the time is over.
+    pub(super) fn leave_failed(&mut self, waiting: &Waiting) -> Option<TimedOut> {
+        self.free_slot();
+        if self.shared_time_is_over(waiting) {
             return Some(self.cut_short());
         }
+        self.end_limited(false);
+        None
+    }
+
+    #[inline]
+    fn end_limited(&self, success: bool) {
         if self.gate.whose.limited
             && let Some(limiter) = &self.layers.time_limiter
         {
             limiter.end(success);
         }
-        None
     }
 
     /// Frees the slot, if one is held.

@@ -86,6 +86,7 @@ impl Layers {
 
 /// Layers that outlive a call: because they are lent to it, or because it holds them.
 #[derive(Debug)]
+#[repr(u8)] // told apart by a byte of its own, which takes less than by what a field cannot be
 pub(crate) enum Handle<'l> {
     Lent(&'l Layers),
     Shared(Arc<Layers>),

@@ -41,25 +41,41 @@ pub struct Pass<'l> {
 impl<'l> Pass<'l> {
     pub(crate) fn new(layers: Handle<'l>) -> Self {
         let due = context::due(&layers.clock);
-        let progress = match &due {
+        let mut progress = None;
+        match (&layers.retry, &due) {
             // Nothing will be called, so there is nothing to count.
-            Some(due) if due.came_too_late() => None,
-            due => {
-                let deadline = due.as_ref().map(Due::at);
-                layers.retry.as_ref().and_then(|retry| retry.begin(deadline))
-            }
-        };
-        let span = CallSpan::start(|| layers.names());
-        Self {
-            layers,
-            progress,
-            admission: None,
-            polling: false,
-            due,
-            admitted_at: None,
-            gate: Gate::default(),
-            span,
+            (None, _) => {}
+            (_, Some(due)) if due.came_too_late() => {}
+            (Some(retry), due) => retry.begin(&mut progress, due.as_ref().map(Due::at)),
         }
+        let span = CallSpan::start(|| layers.names());
+        Self::begun(layers, progress, due, span)
+    }
+
+    /// The same on layers that are there as long as the call is.
+    pub(crate) fn lent(layers: &'l Layers) -> Self {
+        // What a pass is put together from is written where the pass will be: to move one costs more
+        // than all else here. Hence the usual case by itself.
+        let attempts = match &layers.retry {
+            _ if context::is_used() || CallSpan::is_wanted() => None,
+            Some(retry) => retry.attempts_alone(),
+            None => Some(0),
+        };
+        let Some(attempts) = attempts else { return Self::new(Handle::Lent(layers)) };
+        let progress = (attempts > 0).then(|| Progress::new(attempts, None));
+        Self::begun(Handle::Lent(layers), progress, None, CallSpan::none())
+    }
+
+    #[inline]
+    fn begun(
+        layers: Handle<'l>,
+        progress: Option<Progress>,
+        due: Option<Due>,
+        span: CallSpan,
+    ) -> Self {
+        let (gate, polling) = (Gate::default(), false);
+        let (admission, admitted_at) = (None, None);
+        Self { layers, progress, admission, polling, due, admitted_at, gate, span }
     }
 
     /// Whether no attempt can follow the one that comes now.
@@ -99,19 +115,20 @@ impl<'l> Pass<'l> {
         let now = layers.clock.now();
         in_time(self.due.as_ref(), now)?;
         if let Some(breaker) = breaker {
-            self.admission = Some(breaker.begin(now)?);
+            self.admission = match breaker.admit_freely(now) {
+                admission @ Some(_) => admission,
+                None => Some(breaker.begin_elsewise(now)?),
+            };
         }
         self.admitted_at = Some(now);
-        let ticket = match limiter {
-            None => None,
-            Some(limiter) => {
-                limiter.begin(layers.permits, longest_wait(self.due.as_ref(), now), now)?
+        if let Some(limiter) = limiter {
+            let longest = longest_wait(self.due.as_ref(), now);
+            if let Some(ticket) = limiter.begin(layers.permits, longest, now)? {
+                return Ok(Some(ticket));
             }
-        };
-        if ticket.is_none() {
-            self.open_gate();
         }
-        Ok(ticket)
+        self.open_gate();
+        Ok(None)
     }
 
     /// Goes on after a wait for the rate limiter.
@@ -173,11 +190,19 @@ impl<'l> Pass<'l> {
         if self.span.is_on() {
             return self.settle_inside(outcome, rules);
         }
-        if outcome.is_ok() && rules.accept_all_results() {
-            self.succeed();
-            return ControlFlow::Break(outcome);
-        }
         self.settle_by_rules(outcome, rules)
+    }
+
+    /// Takes note of a success, if that needs no rule: it stands then, and is not for
+    /// [`settle`](Self::settle). The usual case by itself, so that the value is not moved from one kind of
+    /// result to the next.
+    #[inline]
+    pub fn succeed<T, E>(&mut self, rules: &Rules<T, E>) -> bool {
+        let stands = rules.accept_all_results() && !self.span.is_on();
+        if stands {
+            self.count_success();
+        }
+        stands
     }
 
     /// The same inside the span, which ends with the last attempt.
@@ -211,11 +236,10 @@ impl<'l> Pass<'l> {
         }
     }
 
-    /// Takes note of a success that needs no rule.
-    fn succeed(&mut self) {
+    fn count_success(&mut self) {
         let layers = &*self.layers;
         if let (Some(breaker), Some(admission)) = (&layers.circuit_breaker, self.admission.take()) {
-            breaker.succeed(admission, || layers.clock.now());
+            breaker.succeed(&admission, || layers.clock.now());
         }
         if let (Some(retry), Some(progress)) = (&layers.retry, &self.progress) {
             retry.after_success(progress);

@@ -45,9 +45,10 @@ impl<B: Body> Future for Protect<'_, '_, B> {
         let pass = this.pass;
         let polled = match pass.enter(this.waiting.as_mut(), cx) {
             Poll::Ready(Ok(())) => {
-                let present = pass.before_poll(&this.waiting);
-                let polled = this.body.poll_body(&mut Run { pass }, cx);
-                drop(present);
+                let polled = {
+                    let _present = pass.before_poll(&this.waiting);
+                    this.body.poll_body(&mut Run { pass }, cx)
+                };
                 pass.after_poll();
                 polled
             }
@@ -55,8 +56,12 @@ impl<B: Body> Future for Protect<'_, '_, B> {
             Poll::Pending => Poll::Pending,
         };
         match polled {
-            Poll::Ready(result) => match pass.leave(result.is_ok(), &this.waiting) {
-                None => Poll::Ready(result),
+            Poll::Ready(Ok(value)) => {
+                pass.leave();
+                Poll::Ready(Ok(value))
+            }
+            Poll::Ready(Err(error)) => match pass.leave_failed(&this.waiting) {
+                None => Poll::Ready(Err(error)),
                 Some(over) => Poll::Ready(Err(CallError::Resilience(over.into()))),
             },
             Poll::Pending => {

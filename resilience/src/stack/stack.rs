@@ -1,8 +1,6 @@
 use std::{fmt, ops::ControlFlow, sync::Arc};
 
-use super::{
-    Handle, Layers, Pass, Protected, StackBuilder, any_order::AnyOrder, blocking, layer::Order,
-};
+use super::{Layers, Pass, Protected, StackBuilder, any_order::AnyOrder, blocking, layer::Order};
 use crate::{Rules, context::carry, error::CallError};
 
 /// Several patterns around one call, in the order in which they were stated; the [module](super)
@@ -267,13 +265,17 @@ impl Stack {
             let call = AnyOrder::new(&self.order, rules, operation, can_repeat);
             return carry(self.order.context(), call).await;
         };
-        let mut pass = Pass::new(Handle::Lent(layers));
+        let mut pass = Pass::lent(layers);
         loop {
             let last = pass.is_last_attempt();
             let outcome = match pass.admit().await {
                 // Called inside the protected body, so that a panic of the closure is one of the body.
                 Ok(()) => pass.protect(async { operation(last).await }).await,
                 Err(refused) => Err(CallError::Resilience(refused)),
+            };
+            let outcome = match outcome {
+                Ok(value) if pass.succeed(rules) => return Ok(value),
+                outcome => outcome,
             };
             // Not within the match: the outcome would be kept while the call waits.
             let wait = match pass.settle_while(can_repeat(), outcome, rules) {

@@ -174,6 +174,7 @@ impl TimeLimiter {
     }
 
     /// Tells whether the limiter acts; a disabled one bounds no call and counts none.
+    #[inline]
     pub fn is_enabled(&self) -> bool {
         self.shared.limit.load(Ordering::Relaxed) > 0
     }
@@ -243,6 +244,13 @@ impl TimeLimiter {
 
     #[inline]
     fn publish(&self, kind: TimeLimiterEventKind) {
+        if self.shared.events.is_observed() {
+            self.publish_observed(kind);
+        }
+    }
+
+    #[cold]
+    fn publish_observed(&self, kind: TimeLimiterEventKind) {
         let Shared { name, clock, events, .. } = &*self.shared;
         events.deliver_if(events.note(name, || clock.now(), kind));
     }

@@ -3,7 +3,7 @@ use std::{
     fmt,
     future::Future,
     pin::Pin,
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
 };
 
 use super::{Countdown, TimeLimit, TimeLimiter};
@@ -105,55 +105,66 @@ where
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let polled = self.as_mut().poll_within(cx);
-        if polled.is_ready() {
-            // Before whoever polls has the answer: the call holds what it holds no longer than that.
-            self.project().call.set(None);
-        }
-        polled
-    }
-}
-
-impl<F, L, T, E> Limited<F, L>
-where
-    F: Future<Output = Result<T, E>>,
-    L: Borrow<TimeLimiter>,
-{
-    #[inline]
-    fn poll_within(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Result<T, CallError<E>>> {
         if !self.begun
             && let Err(over) = self.as_mut().begin()
         {
+            self.project().call.set(None);
             return Poll::Ready(Err(CallError::Resilience(over.into())));
         }
-        let mut this = self.project();
-        let answer = this.call.as_mut().as_pin_mut().expect(POLLED_AGAIN).poll(cx);
-        if this.countdown.limit().is_none() {
-            return answer.map_err(CallError::Inner);
+        let mut this = self.as_mut().project();
+        match this.call.as_mut().as_pin_mut().expect(POLLED_AGAIN).poll(cx) {
+            // By itself, so that the value is not moved from one kind of result to the next. A call that
+            // is ready in the same poll wins.
+            Poll::Ready(Ok(value)) => {
+                if this.countdown.limit().is_some() {
+                    (*this.limiter).borrow().end(true);
+                }
+                this.call.set(None);
+                Poll::Ready(Ok(value))
+            }
+            Poll::Ready(Err(error)) => {
+                let result = self.as_mut().fail(error);
+                self.project().call.set(None);
+                Poll::Ready(Err(result))
+            }
+            Poll::Pending => {
+                let over = ready!(self.as_mut().poll_time(cx));
+                // Before whoever polls has the answer: the call holds what it holds no longer than that.
+                self.project().call.set(None);
+                Poll::Ready(Err(CallError::Resilience(over.into())))
+            }
         }
+    }
+}
+
+impl<F, L: Borrow<TimeLimiter>> Limited<F, L> {
+    /// The end of a call that failed in time. As in a stack, an error that comes at the deadline tells of
+    /// it: nobody knows whose timer wakes first.
+    fn fail<E>(self: Pin<&mut Self>, error: E) -> CallError<E> {
+        if self.countdown.limit().is_some() {
+            if let Some(over) = self.as_ref().at_the_deadline() {
+                return CallError::Resilience(over.into());
+            }
+            self.limiter.borrow().end(false);
+        }
+        CallError::Inner(error)
+    }
+
+    /// Ready once the time of a call that has to wait is over.
+    fn poll_time(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<TimedOut> {
+        let Some(limit) = self.countdown.limit() else { return Poll::Pending };
+        if let Some(over) = self.as_ref().at_the_deadline() {
+            return Poll::Ready(over);
+        }
+        let this = self.project();
         let limiter: &TimeLimiter = (*this.limiter).borrow();
-        // As in a stack: an error that comes at the deadline tells of it, and nobody knows whose
-        // timer wakes first.
-        if let Some(due) = this.due
-            && !matches!(answer, Poll::Ready(Ok(_)))
-            && due.is_over(limiter.clock().now())
-        {
-            return Poll::Ready(Err(CallError::Resilience(due.exceeded().into())));
-        }
-        // A call that is ready in the same poll wins.
-        if let Poll::Ready(answer) = answer {
-            limiter.end(answer.is_ok());
-            return Poll::Ready(answer.map_err(CallError::Inner));
-        }
-        let Some(limit) = this.countdown.limit() else { return Poll::Pending };
-        let expired = this.countdown.poll(limiter.clock(), cx);
-        expired.map(|()| {
-            let over = this.due.as_ref().map_or_else(|| limiter.expire(limit), Due::exceeded);
-            Err(CallError::Resilience(over.into()))
-        })
+        ready!(this.countdown.poll(limiter.clock(), cx));
+        Poll::Ready(this.due.as_ref().map_or_else(|| limiter.expire(limit), Due::exceeded))
+    }
+
+    fn at_the_deadline(self: Pin<&Self>) -> Option<TimedOut> {
+        let due = self.get_ref().due.as_ref()?;
+        due.is_over(self.limiter.borrow().clock().now()).then(|| due.exceeded())
     }
 }
 

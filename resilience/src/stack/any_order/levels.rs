@@ -343,7 +343,11 @@ impl Drop for Levels<'_> {
 /// Enters a layer, or begins to wait for that.
 fn begin(layer: &Layer, due: Option<&Due>, now: u64) -> Result<Held, Error> {
     Ok(match layer {
-        Layer::Retry(retry) => retry.begin(due.map(Due::at)).map_or(Held::Nothing, Held::Attempts),
+        Layer::Retry(retry) => {
+            let mut progress = None;
+            retry.begin(&mut progress, due.map(Due::at));
+            progress.map_or(Held::Nothing, Held::Attempts)
+        }
         Layer::CircuitBreaker(breaker) if breaker.is_enabled() => {
             Held::Admission(breaker.begin(now)?)
         }
