@@ -184,15 +184,18 @@ impl<'a> Plan<'a> {
         let call = if self.stack.retries() {
             quote_spanned! {hygienic=>
                 let #result = loop {
-                    let #last = #private::Pass::is_last_attempt(&#pass);
-                    #one_pass
-                    let #outcome = match #outcome {
-                        #stands => break ::core::result::Result::Ok(__resilience_value),
-                        #outcome => #outcome,
-                    };
-                    let __resilience_wait = match #settle {
-                        ::core::ops::ControlFlow::Break(__resilience_done) => break __resilience_done,
-                        ::core::ops::ControlFlow::Continue(__resilience_wait) => __resilience_wait,
+                    // In a block of its own: the outcome would be kept while the call waits.
+                    let __resilience_wait = {
+                        let #last = #private::Pass::is_last_attempt(&#pass);
+                        #one_pass
+                        let #outcome = match #outcome {
+                            #stands => break ::core::result::Result::Ok(__resilience_value),
+                            #outcome => #outcome,
+                        };
+                        match #settle {
+                            ::core::ops::ControlFlow::Break(__resilience_done) => break __resilience_done,
+                            ::core::ops::ControlFlow::Continue(__resilience_wait) => __resilience_wait,
+                        }
                     };
                     #private::Pass::back_off(&#pass, __resilience_wait).await;
                 };

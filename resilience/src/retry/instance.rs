@@ -213,18 +213,22 @@ impl Retry {
             return operation().await.map_err(CallError::Inner);
         };
         loop {
-            let outcome = match operation().await {
-                // By itself, so that the value is not moved from one kind of result to the next.
-                Ok(value) if rules.accept_all_results() => {
-                    self.after_success(progress);
-                    return Ok(value);
+            // In a block of its own: the outcome would be kept while the call waits.
+            let wait = {
+                let outcome = match operation().await {
+                    // By itself, so that the value is not moved from one kind of result to the next.
+                    Ok(value) if rules.accept_all_results() => {
+                        self.after_success(progress);
+                        return Ok(value);
+                    }
+                    outcome => outcome.map_err(CallError::Inner),
+                };
+                match self.settle_by_rules(progress, outcome, rules) {
+                    ControlFlow::Break(result) => return result,
+                    ControlFlow::Continue(wait) => wait,
                 }
-                outcome => outcome.map_err(CallError::Inner),
             };
-            match self.settle_by_rules(progress, outcome, rules) {
-                ControlFlow::Break(result) => return result,
-                ControlFlow::Continue(wait) => self.back_off(wait).await,
-            }
+            self.back_off(wait).await;
         }
     }
 
@@ -240,19 +244,22 @@ impl Retry {
         let mut progress = None;
         self.begin(&mut progress, context::due(self.clock()).map(|due| due.at()));
         loop {
-            let body = span.run_body(&mut operation);
-            let outcome = span.around(body).await.map_err(CallError::Inner);
-            let step = match &mut progress {
-                Some(progress) => span.run(|| self.settle(progress, outcome, rules)),
-                None => ControlFlow::Break(outcome),
-            };
-            match step {
-                ControlFlow::Break(result) => {
-                    span.end(&result);
-                    return result;
+            let wait = {
+                let body = span.run_body(&mut operation);
+                let outcome = span.around(body).await.map_err(CallError::Inner);
+                let step = match &mut progress {
+                    Some(progress) => span.run(|| self.settle(progress, outcome, rules)),
+                    None => ControlFlow::Break(outcome),
+                };
+                match step {
+                    ControlFlow::Break(result) => {
+                        span.end(&result);
+                        return result;
+                    }
+                    ControlFlow::Continue(wait) => wait,
                 }
-                ControlFlow::Continue(wait) => self.back_off(wait).await,
-            }
+            };
+            self.back_off(wait).await;
             span.again();
         }
     }

@@ -267,20 +267,22 @@ impl Stack {
         };
         let mut pass = Pass::lent(layers);
         loop {
-            let last = pass.is_last_attempt();
-            let outcome = match pass.admit().await {
-                // Called inside the protected body, so that a panic of the closure is one of the body.
-                Ok(()) => pass.protect(async { operation(last).await }).await,
-                Err(refused) => Err(CallError::Resilience(refused)),
-            };
-            let outcome = match outcome {
-                Ok(value) if pass.succeed(rules) => return Ok(value),
-                outcome => outcome,
-            };
-            // Not within the match: the outcome would be kept while the call waits.
-            let wait = match pass.settle_while(can_repeat(), outcome, rules) {
-                ControlFlow::Break(result) => return result,
-                ControlFlow::Continue(wait) => wait,
+            // In a block of its own: the outcome would be kept while the call waits.
+            let wait = {
+                let last = pass.is_last_attempt();
+                let outcome = match pass.admit().await {
+                    // Called inside the protected body, so that a panic of the closure is one of the body.
+                    Ok(()) => pass.protect(async { operation(last).await }).await,
+                    Err(refused) => Err(CallError::Resilience(refused)),
+                };
+                let outcome = match outcome {
+                    Ok(value) if pass.succeed(rules) => return Ok(value),
+                    outcome => outcome,
+                };
+                match pass.settle_while(can_repeat(), outcome, rules) {
+                    ControlFlow::Break(result) => return result,
+                    ControlFlow::Continue(wait) => wait,
+                }
             };
             pass.back_off(wait).await;
         }

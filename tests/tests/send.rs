@@ -1,0 +1,66 @@
+//! Futures of protected calls go to other threads, whatever value or error they end in: neither is kept
+//! while a call waits.
+
+use std::rc::Rc;
+
+use resilience::{
+    Bulkhead, BulkheadConfig, CallError, CircuitBreaker, CircuitBreakerConfig, RateLimiter,
+    RateLimiterConfig, Retry, RetryConfig, Stack, TimeLimiter, TimeLimiterConfig, bulkhead,
+    circuit_breaker, rate_limiter, retry, time_limiter,
+};
+
+type Local = Rc<str>;
+
+fn sent<F: Send>(future: F) -> F {
+    future
+}
+
+async fn fails() -> Result<Local, Local> {
+    Err("down".into())
+}
+
+#[retry(name = "send", max_attempts = 2, wait_duration = "1ms")]
+#[circuit_breaker(name = "send")]
+#[rate_limiter(name = "send")]
+#[time_limiter(name = "send")]
+#[bulkhead(name = "send")]
+async fn five() -> Result<Local, Failed> {
+    Err(Failed("down".into()))
+}
+
+#[circuit_breaker(name = "send")]
+async fn one() -> Result<Local, Failed> {
+    Err(Failed("down".into()))
+}
+
+#[derive(Debug, PartialEq)]
+struct Failed(Local);
+
+impl From<resilience::Error> for Failed {
+    fn from(refusal: resilience::Error) -> Self {
+        Self(refusal.to_string().into())
+    }
+}
+
+#[tokio::test]
+async fn attributes_keep_no_outcome_while_they_wait() {
+    assert_eq!(sent(five()).await, Err(Failed("down".into())));
+    assert_eq!(sent(one()).await, Err(Failed("down".into())));
+}
+
+#[tokio::test]
+async fn stacks_and_lone_instances_keep_none_either() {
+    let retry = Retry::new("send", RetryConfig::builder().max_attempts(1).build().unwrap());
+    let breaker = CircuitBreaker::new("send", CircuitBreakerConfig::default());
+    let limiter = RateLimiter::new("send", RateLimiterConfig::default());
+    let time_limiter = TimeLimiter::new("send", TimeLimiterConfig::default());
+    let bulkhead = Bulkhead::new("send", BulkheadConfig::default());
+    let down = Err(CallError::Inner(Local::from("down")));
+    assert_eq!(sent(retry.call(fails)).await, down);
+    assert_eq!(sent(breaker.call(fails())).await, down);
+    assert_eq!(sent(limiter.call(fails())).await, down);
+    assert_eq!(sent(time_limiter.call(fails())).await, down);
+    assert_eq!(sent(bulkhead.call(fails())).await, down);
+    let stack = Stack::builder().retry(retry).circuit_breaker(breaker).bulkhead(bulkhead).build();
+    assert_eq!(sent(stack.call(fails)).await, down);
+}
