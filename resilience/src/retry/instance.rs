@@ -217,11 +217,14 @@ impl Retry {
             let wait = {
                 let outcome = match operation().await {
                     // By itself, so that the value is not moved from one kind of result to the next.
-                    Ok(value) if rules.accept_all_results() => {
-                        self.after_success(progress);
-                        return Ok(value);
+                    Ok(value) => {
+                        if rules.accept_all_results() {
+                            self.after_success(progress);
+                            return Ok(value);
+                        }
+                        Ok(value)
                     }
-                    outcome => outcome.map_err(CallError::Inner),
+                    Err(error) => Err(CallError::Inner(error)),
                 };
                 match self.settle_by_rules(progress, outcome, rules) {
                     ControlFlow::Break(result) => return result,

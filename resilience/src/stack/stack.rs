@@ -276,8 +276,13 @@ impl Stack {
                     Err(refused) => Err(CallError::Resilience(refused)),
                 };
                 let outcome = match outcome {
-                    Ok(value) if pass.succeed(rules) => return Ok(value),
-                    outcome => outcome,
+                    Ok(value) => {
+                        if pass.succeed(rules) {
+                            return Ok(value);
+                        }
+                        Ok(value)
+                    }
+                    Err(error) => Err(error),
                 };
                 match pass.settle_while(can_repeat(), outcome, rules) {
                     ControlFlow::Break(result) => return result,
