@@ -92,9 +92,10 @@ fn await_turn<'e, E: Entrance>(
     cx: &mut Context<'_>,
 ) -> Poll<Result<E::Held<'e>, Error>> {
     let Some(turn) = wait else { return Poll::Pending };
-    let turn = ready!(turn.as_mut().poll(cx))?;
+    let turn = ready!(turn.as_mut().poll(cx));
+    // However it has ended: a place in a queue is not kept by a call that is over.
     *wait = None;
-    Poll::Ready(Ok(entrance.hold(turn)))
+    Poll::Ready(turn.map(|turn| entrance.hold(turn)))
 }
 
 impl<E: Entrance + Named, F> Named for Inside<'_, E, F> {

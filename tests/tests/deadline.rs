@@ -462,6 +462,16 @@ async fn a_lone_bulkhead_waits_no_longer_than_the_deadline() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_call_whose_wait_is_over_keeps_no_place_though_its_future_is_kept() {
+    let (bulkhead, permit) = busy(SECOND * 100);
+    let mut call = std::pin::pin!(bulkhead.call(async { Ok(1) }));
+    assert!(timed_out(with_deadline(SECOND, call.as_mut()).await).is_deadline());
+    assert_eq!(bulkhead.waiting(), 0);
+    drop(permit);
+    assert!(bulkhead.try_acquire().is_ok(), "the slot was given to a call that is over");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_lone_rate_limiter_refuses_what_cannot_start_before_the_deadline() {
     let limiter = once_in(SECOND * 2);
     let (answer, took) = within_a_second(limiter.call(async { Ok::<_, Error>(1) })).await;

@@ -202,10 +202,13 @@ impl<'a> Plan<'a> {
             }
         } else {
             quote_spanned! {hygienic=>
-                #one_pass
-                let #result = match #outcome {
-                    #stands => ::core::result::Result::Ok(__resilience_value),
-                    #outcome => #private::settled(#settle),
+                // As above: it would be kept while a fallback runs.
+                let #result = {
+                    #one_pass
+                    match #outcome {
+                        #stands => ::core::result::Result::Ok(__resilience_value),
+                        #outcome => #private::settled(#settle),
+                    }
                 };
             }
         };

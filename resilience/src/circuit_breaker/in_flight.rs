@@ -13,7 +13,7 @@ enum Stage {
     Waiting,
     /// The call's own code is running. [`std::thread::panicking`] would not tell a panic of this call
     /// from one of a sibling that takes this one down with it.
-    Polling,
+    Running,
     /// The end is told.
     Over,
 }
@@ -26,9 +26,9 @@ impl<'a> InFlight<'a> {
 
     /// Runs the call's own code.
     #[inline]
-    pub(super) fn poll<R>(&mut self, poll: impl FnOnce() -> R) -> R {
-        self.stage = Stage::Polling;
-        let result = poll();
+    pub(super) fn run<R>(&mut self, code: impl FnOnce() -> R) -> R {
+        self.stage = Stage::Running;
+        let result = code();
         self.stage = Stage::Waiting;
         result
     }
@@ -50,6 +50,12 @@ impl<'a> InFlight<'a> {
         self.stage = Stage::Over;
         self.breaker.end(self.admission, report, self.breaker.clock().now());
     }
+
+    #[cold]
+    fn abandon(&mut self) {
+        let now = self.breaker.clock().now();
+        self.breaker.abandon(self.admission, self.stage == Stage::Running, now);
+    }
 }
 
 impl Drop for InFlight<'_> {
@@ -58,13 +64,5 @@ impl Drop for InFlight<'_> {
         if self.stage != Stage::Over {
             self.abandon();
         }
-    }
-}
-
-impl InFlight<'_> {
-    #[cold]
-    fn abandon(&mut self) {
-        let now = self.breaker.clock().now();
-        self.breaker.abandon(self.admission, self.stage == Stage::Polling, now);
     }
 }

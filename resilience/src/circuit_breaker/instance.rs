@@ -10,7 +10,8 @@ use super::{
     durations::{Durations, Timings},
     engine::{Effects, Ending, Engine, Refusal},
     in_flight::InFlight,
-    refusals::{Left, Refusals},
+    left::Left,
+    refusals::Refusals,
     section::Section,
     shared::{Exchange, Sharing},
     timer::Timer,
@@ -419,7 +420,7 @@ impl CircuitBreaker {
             let admission =
                 self.begin_now().map_err(|refusal| CallError::Resilience(refusal.into()))?;
             let mut call = InFlight::new(self, admission);
-            let outcome = call.poll(|| operation().map_err(CallError::Inner));
+            let outcome = call.run(|| operation().map_err(CallError::Inner));
             call.end(&outcome, rules);
             outcome
         })
@@ -476,14 +477,14 @@ impl CircuitBreaker {
     /// The same for a call that is not admitted freely.
     #[inline]
     pub(crate) fn begin_elsewise(&self, now: u64) -> Result<Admission, CallNotPermitted> {
-        self.refuse_freely(now).map_or_else(|| self.begin_by_lock(now), Err)
+        self.refuse_freely(now).map_or_else(|| self.begin_by_word_or_lock(now), Err)
     }
 
     /// Refuses a call where nothing but to count it is to be done.
     #[inline]
     pub(super) fn refuse_freely(&self, now: u64) -> Option<CallNotPermitted> {
         let word = self.shared.word();
-        let left = self.refuse_quickly(word, now)?;
+        let left = self.count_refusal(word, now)?;
         Some(self.refusal(word.state(), left.get()))
     }
 
@@ -498,10 +499,10 @@ impl CircuitBreaker {
         self.shared.refusal_log.refused("circuit_breaker", &self.shared.name, now);
     }
 
-    /// Refuses a call without the lock, where nothing but to count it is to be done: how long the breaker
+    /// Counts a refusal without the lock, where nothing else is to be done, and tells how long the breaker
     /// is open yet.
     #[inline(never)]
-    fn refuse_quickly(&self, word: Word, now: u64) -> Option<Left> {
+    fn count_refusal(&self, word: Word, now: u64) -> Option<Left> {
         let Shared { open_until, refusals, events, .. } = &*self.shared;
         let left = match word.state() {
             _ if !word.is_enabled() => return None,
@@ -526,13 +527,18 @@ impl CircuitBreaker {
         Some(left)
     }
 
+    /// Lets a call in, or refuses it, where the word does not say at once which.
     #[inline(never)]
-    pub(super) fn begin_by_lock(&self, now: u64) -> Result<Admission, CallNotPermitted> {
+    pub(super) fn begin_by_word_or_lock(&self, now: u64) -> Result<Admission, CallNotPermitted> {
         let word = self.shared.word();
         if !word.is_enabled() || word.state() == State::Disabled {
             let generation = word.generation();
             return Ok(Admission { started: now, generation, grant: Grant::Uncounted });
         }
+        self.begin_by_lock(now)
+    }
+
+    fn begin_by_lock(&self, now: u64) -> Result<Admission, CallNotPermitted> {
         let mut section = self.section(now);
         let entered = section.guarded.engine.enter(&mut section.effects);
         let engine = &section.guarded.engine;

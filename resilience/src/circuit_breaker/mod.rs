@@ -82,6 +82,7 @@ mod engine;
 mod event;
 mod in_flight;
 mod instance;
+mod left;
 #[cfg(feature = "tracing")]
 mod log;
 mod metrics;

@@ -1,26 +1,7 @@
-use std::time::Duration;
-
 use crate::sync::atomic::{AtomicU64, Ordering};
 
 const COUNT_BITS: u32 = 32;
 const COUNT_MASK: u64 = (1 << COUNT_BITS) - 1;
-
-/// How long a breaker that refuses stays open yet.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Left {
-    Nanos(u64),
-    /// Until somebody says otherwise.
-    Unknown,
-}
-
-impl Left {
-    pub(super) fn get(self) -> Option<Duration> {
-        match self {
-            Self::Nanos(nanos) => Some(Duration::from_nanos(nanos)),
-            Self::Unknown => None,
-        }
-    }
-}
 
 /// Calls that a stay in OPEN has refused without the lock, until somebody with the lock collects them.
 ///

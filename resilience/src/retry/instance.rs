@@ -386,31 +386,34 @@ impl Retry {
     /// the layer is disabled.
     #[inline]
     pub(crate) fn begin(&self, progress: &mut Option<Progress>, deadline: Option<u64>) {
-        let Shared { max_attempts, total_timeout, on_budget, .. } = &*self.shared;
-        let max_attempts = max_attempts.load(Ordering::Relaxed);
+        let max_attempts = self.shared.max_attempts.load(Ordering::Relaxed);
         if max_attempts == 0 {
             return;
         }
         // In its place at once: what is put together elsewhere and moved there costs more than all else.
         let progress = progress.insert(Progress::new(max_attempts, deadline));
-        let total = total_timeout.load(Ordering::Relaxed);
-        if total > 0 || on_budget.load(Ordering::Relaxed) {
-            self.bound(progress, total);
+        if self.is_bounded() {
+            self.bound(progress);
         }
     }
 
     /// How many attempts a call has, 0 for a disabled layer; `None` where not only their number bounds them.
     #[inline]
     pub(crate) fn attempts_alone(&self) -> Option<u32> {
-        let Shared { max_attempts, total_timeout, on_budget, .. } = &*self.shared;
-        let is_bounded =
-            total_timeout.load(Ordering::Relaxed) > 0 || on_budget.load(Ordering::Relaxed);
-        (!is_bounded).then(|| max_attempts.load(Ordering::Relaxed))
+        (!self.is_bounded()).then(|| self.shared.max_attempts.load(Ordering::Relaxed))
+    }
+
+    /// Whether something else than their number bounds the attempts.
+    #[inline]
+    fn is_bounded(&self) -> bool {
+        let Shared { total_timeout, on_budget, .. } = &*self.shared;
+        total_timeout.load(Ordering::Relaxed) > 0 || on_budget.load(Ordering::Relaxed)
     }
 
     /// Adds what else bounds the attempts: a time for all of them, a budget.
     #[cold]
-    fn bound(&self, progress: &mut Progress, total: u64) {
+    fn bound(&self, progress: &mut Progress) {
+        let total = self.shared.total_timeout.load(Ordering::Relaxed);
         if total > 0 {
             progress.end_at(self.shared.clock.now().saturating_add(total));
         }

@@ -86,7 +86,7 @@ impl Layers {
 
 /// Layers that outlive a call: because they are lent to it, or because it holds them.
 #[derive(Debug)]
-#[repr(u8)] // told apart by a byte of its own, which takes less than by what a field cannot be
+#[repr(u8)] // a byte of its own is read in fewer instructions than what a field cannot be
 pub(crate) enum Handle<'l> {
     Lent(&'l Layers),
     Shared(Arc<Layers>),

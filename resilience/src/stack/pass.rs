@@ -20,7 +20,8 @@ use crate::{
 /// One call on its way through the layers.
 ///
 /// Each attempt is [`admit`](Pass::admit), then [`protect`](Pass::protect), then
-/// [`settle`](Pass::settle); the caller loops for as long as `settle` says so. Dropping the pass at
+/// [`succeed`](Pass::succeed) or, where that does not say yes, [`settle`](Pass::settle); the caller loops
+/// for as long as `settle` says so. Dropping the pass at
 /// any point gives back what it holds.
 pub struct Pass<'l> {
     pub(super) layers: Handle<'l>,
@@ -179,6 +180,18 @@ impl<'l> Pass<'l> {
         Protect::new(self, Blocking::new(body))
     }
 
+    /// Takes note of a success, if that needs no rule: it stands then, and is not for
+    /// [`settle`](Self::settle). The usual case by itself, so that the value is not moved from one kind of
+    /// result to the next.
+    #[inline]
+    pub fn succeed<T, E>(&mut self, rules: &Rules<T, E>) -> bool {
+        let stands = rules.accept_all_results() && !self.span.is_on();
+        if stands {
+            self.count_success();
+        }
+        stands
+    }
+
     /// Reports the outcome of an attempt: to the circuit breaker, then to retry, which decides
     /// whether the outcome stands or another attempt comes after a wait.
     #[inline]
@@ -193,19 +206,7 @@ impl<'l> Pass<'l> {
         self.settle_by_rules(outcome, rules)
     }
 
-    /// Takes note of a success, if that needs no rule: it stands then, and is not for
-    /// [`settle`](Self::settle). The usual case by itself, so that the value is not moved from one kind of
-    /// result to the next.
-    #[inline]
-    pub fn succeed<T, E>(&mut self, rules: &Rules<T, E>) -> bool {
-        let stands = rules.accept_all_results() && !self.span.is_on();
-        if stands {
-            self.count_success();
-        }
-        stands
-    }
-
-    /// The same inside the span, which ends with the last attempt.
+    /// [`settle`](Self::settle) inside the span, which ends with the last attempt.
     #[cold]
     #[inline(never)]
     fn settle_inside<T, E>(
@@ -221,7 +222,7 @@ impl<'l> Pass<'l> {
         step
     }
 
-    /// The same for a call that no other attempt may follow unless it `can_repeat`.
+    /// [`settle`](Self::settle) for a call that no other attempt may follow unless it `can_repeat`.
     #[inline]
     pub(super) fn settle_while<T, E>(
         &mut self,

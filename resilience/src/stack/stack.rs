@@ -251,7 +251,7 @@ impl Stack {
     }
 
     /// The same for an operation that `can_repeat` only while this says so; it is asked after each
-    /// attempt.
+    /// attempt that the rules have to judge.
     pub(crate) async fn call_while<T, E, F>(
         &self,
         rules: &Rules<T, E>,

@@ -103,6 +103,8 @@ where
 {
     type Output = Result<T, CallError<E>>;
 
+    /// Whichever way a call is over, it is dropped before whoever polls has the answer: it holds what it
+    /// holds no longer than that.
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         if !self.begun
@@ -129,7 +131,6 @@ where
             }
             Poll::Pending => {
                 let over = ready!(self.as_mut().poll_time(cx));
-                // Before whoever polls has the answer: the call holds what it holds no longer than that.
                 self.project().call.set(None);
                 Poll::Ready(Err(CallError::Resilience(over.into())))
             }

@@ -121,6 +121,12 @@ async fn not_send() -> Result<Rc<u32>, Box<dyn std::error::Error>> {
     tokio::task::yield_now().await;
     Err("no".into())
 }
+/// Nor where nothing is tried again.
+#[circuit_breaker(fallback = [on_timeout_not_send, not_send_later, not_send_async])]
+async fn not_send_once() -> Result<Rc<u32>, Box<dyn std::error::Error>> {
+    tokio::task::yield_now().await;
+    Err("no".into())
+}
 async fn on_timeout_not_send(_: TimedOut) -> Result<Rc<u32>, Box<dyn std::error::Error>> {
     Ok(Rc::new(1))
 }
@@ -182,6 +188,7 @@ async fn main() {
     *send(s.borrow()).await.unwrap() = 1;
     assert_eq!(send(s.borrow_shared(1)).await.unwrap(), &1);
     assert_eq!(*send(not_send()).await.unwrap(), 2);
+    assert_eq!(*send(not_send_once()).await.unwrap(), 2);
     assert_eq!(send(configured("ab".into())).await.unwrap(), 2);
     let s = Arc::new(s);
     assert_eq!(send(s.clone().pay_arc(3)).await.unwrap(), 4);
