@@ -43,7 +43,7 @@ async fn soon(_fails: bool, _late: TimedOut) -> Result<Local, Failed> {
     Ok("soon".into())
 }
 
-#[allow(clippy::unnecessary_wraps)] // as a fallback must
+#[allow(clippy::needless_pass_by_value, clippy::unnecessary_wraps)] // as a fallback has to be
 fn at_once(_fails: bool, error: Failed) -> Result<Local, Failed> {
     Ok(format!("instead of {}", error.0).into())
 }
