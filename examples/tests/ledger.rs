@@ -8,19 +8,27 @@ use std::{
     future::pending,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
 
-use axum::{Router, http::StatusCode};
+use axum::{
+    Router,
+    extract::Request,
+    http::StatusCode,
+    middleware::{self, Next},
+    response::IntoResponse,
+};
 use examples::{
     assembly::{self, ProviderUrls, Settling},
+    payment::{PaymentStatus, PaymentStore},
     pg::{self, Ledger, WebhookPlan},
     web::{self, Secret, Server},
 };
+use resilience::circuit_breaker::State;
 use serde_json::{Value, json};
-use support::{Answer, World, until};
+use support::{Answer, World, charged_once, until};
 
 async fn charge(world: &World, provider: &Server, key: &str, reference: &str) -> Answer {
     let body = json!({ "reference": reference, "amount": 100 });
@@ -48,34 +56,100 @@ async fn a_full_ledger_is_507_to_new_charges_and_still_tells_what_became_of_the_
     assert_eq!(world.get(format!("{charges}/c")).await.status, 404);
 }
 
-#[tokio::test]
-async fn a_provider_whose_ledger_is_full_is_left_for_the_next_one_once_its_breaker_opens() {
-    let world = World::start(&[]).await;
-    let full = small_provider(&world).await;
-    for key in ["a", "b"] {
-        charge(&world, &full, key, key).await;
+/// A payment service that asks a full provider first, and the system's own second.
+struct Overflowing {
+    world: World,
+    full: Gate,
+    payment: Server,
+    database: std::path::PathBuf,
+    _directory: tempfile::TempDir,
+}
+
+/// A full provider, and whether it fails before it says so.
+struct Gate {
+    provider: Server,
+    fails: Arc<AtomicBool>,
+}
+
+impl Gate {
+    async fn new(world: &World) -> Self {
+        let ledger = Ledger::with_room_for(0);
+        let fails = Arc::new(AtomicBool::new(false));
+        let gate = Arc::clone(&fails);
+        let routes = pg::routes(ledger, None).layer(middleware::from_fn(
+            move |request: Request, next: Next| {
+                let fails = gate.load(Ordering::Relaxed);
+                async move {
+                    if fails {
+                        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+                    }
+                    next.run(request).await
+                }
+            },
+        ));
+        let provider = Server::start(0, web::finish(routes, &world.registry)).await.unwrap();
+        Self { provider, fails }
     }
-    let directory = tempfile::tempdir().unwrap();
-    let urls = ProviderUrls {
-        provider_url: full.base_url(),
-        second_provider_url: Some(world.system.provider.base_url()),
-        third_provider_url: None,
-    };
-    let (accounts, settling) = (world.accounts(), Settling::default());
-    let database = directory.path().join("payment.db");
-    let payment = assembly::payment(&world.registry, &database, &urls, &accounts, &settling);
-    let payment = Server::start(0, payment.await.unwrap()).await.unwrap();
-    let pay = async |key: &str| {
+}
+
+impl Overflowing {
+    async fn new() -> Self {
+        let world = World::start(&[]).await;
+        let full = Gate::new(&world).await;
+        let urls = ProviderUrls {
+            provider_url: full.provider.base_url(),
+            second_provider_url: Some(world.system.provider.base_url()),
+            third_provider_url: None,
+        };
+        let (accounts, settling) = (
+            world.accounts(),
+            Settling { every: Duration::from_millis(20), ..Settling::default() },
+        );
+        let directory = tempfile::tempdir().unwrap();
+        let database = directory.path().join("payment.db");
+        let payment = assembly::payment(&world.registry, &database, &urls, &accounts, &settling);
+        let payment = Server::start(0, payment.await.unwrap()).await.unwrap();
+        Self { world, full, payment, database, _directory: directory }
+    }
+
+    async fn pay(&self, key: &str) -> Answer {
         let body = json!({ "order_id": "o", "amount": 100 });
-        world.pay_at(&payment.url(), key, &body).await.body["status"].clone()
-    };
-    let mut tries = 0;
-    while pay(&format!("k{tries}")).await != "APPROVED" {
-        tries += 1;
-        assert!(tries < 10, "nobody else is asked");
+        self.world.pay_at(&self.payment.url(), key, &body).await
     }
-    assert!(tries > 0, "the first one is asked first, and what it was asked is unknown");
-    assert_eq!(world.ledger().await.len(), 1, "what the second one was asked for");
+}
+
+#[tokio::test]
+async fn what_a_full_provider_does_not_take_is_paid_at_the_next_one_at_once() {
+    let system = Overflowing::new().await;
+    // Past the time at which its breaker opens, and to its probes.
+    let breaker = system.world.registry.circuit_breaker("paymentCb");
+    for number in 0..8 {
+        let paid = system.pay(&format!("k{number}")).await;
+        assert_eq!(paid.body["status"], "APPROVED", "{paid:?}");
+        assert_eq!(paid.body["provider"], "B");
+    }
+    assert_eq!(breaker.state(), State::Open, "to be full is a failure");
+    assert_eq!(breaker.metrics().failed_calls, 5, "which is not tried again");
+    breaker.transition_to(State::HalfOpen).unwrap();
+    for number in 8..12 {
+        assert_eq!(system.pay(&format!("k{number}")).await.body["status"], "APPROVED");
+    }
+    let ledger = system.world.ledger().await;
+    assert_eq!(ledger.len(), 12);
+    charged_once(&ledger);
+}
+
+#[tokio::test]
+async fn a_payment_that_is_unknown_at_a_provider_which_turns_out_full_is_paid_at_the_next_one() {
+    let system = Overflowing::new().await;
+    system.full.fails.store(true, Ordering::Relaxed);
+    assert_eq!(system.pay("k").await.body["status"], "TIMEOUT");
+    system.full.fails.store(false, Ordering::Relaxed);
+    let store = PaymentStore::open(&system.database).await.unwrap();
+    let payment = async || store.find("k").await.unwrap().unwrap();
+    until("it is settled", async || payment().await.status == PaymentStatus::Approved).await;
+    assert_eq!(payment().await.provider.as_deref(), Some("B"));
+    charged_once(&system.world.ledger().await);
 }
 
 #[tokio::test]

@@ -20,6 +20,9 @@ pub enum Verdict {
     Declined,
     /// The provider has not seen the charge: somebody else may be asked.
     NotAsked,
+    /// The provider does not take the charge, by its own word: nothing was charged, and somebody else
+    /// may be asked.
+    NotTaken,
     /// No answer that can be relied on: the provider may have charged.
     Unknown,
 }
@@ -38,6 +41,10 @@ pub enum ProviderError {
     #[error("the provider answered {0}")]
     #[error_kind("http_4xx")]
     Refused(StatusCode),
+    /// The provider has no room for more charges: nothing was charged. A failure of its own, and of
+    /// a kind of its own, as it is no use to try again.
+    #[error("the provider has no room for the charge")]
+    Full,
     /// The provider failed.
     #[error("the provider answered {0}")]
     #[error_kind("http_5xx")]
@@ -56,8 +63,8 @@ pub enum ProviderError {
 pub struct Charge<'a> {
     reference: &'a str,
     amount: i64,
-    /// Whether a request of any attempt may have arrived. The error of the last attempt says nothing
-    /// about the ones before it.
+    /// Whether a request of any attempt may have arrived and been taken. The error of the last attempt
+    /// says nothing about the ones before it.
     may_have_arrived: AtomicBool,
 }
 
@@ -137,6 +144,10 @@ impl ProviderClient {
         match answer.status() {
             status if status.is_success() => Ok(Verdict::Approved),
             StatusCode::PAYMENT_REQUIRED => Err(ProviderError::Declined),
+            StatusCode::INSUFFICIENT_STORAGE => {
+                charge.may_have_arrived.store(before, Ordering::Relaxed);
+                Err(ProviderError::Full)
+            }
             _ => Err(failed(&answer)),
         }
     }
@@ -154,6 +165,10 @@ impl ProviderClient {
             error if charge.may_have_arrived.load(Ordering::Relaxed) => {
                 tracing::warn!(provider = self.name, %error, "the outcome of a charge is unknown");
                 Verdict::Unknown
+            }
+            CallError::Inner(ProviderError::Full) => {
+                tracing::warn!(provider = self.name, "a provider has no room for charges");
+                Verdict::NotTaken
             }
             error => {
                 tracing::info!(provider = self.name, %error, "a provider could not be asked");
@@ -228,6 +243,14 @@ mod tests {
         }
         let failed = ProviderError::Failed(StatusCode::INTERNAL_SERVER_ERROR);
         assert_eq!(known(CallError::Inner(failed), true), Verdict::Unknown);
+    }
+
+    #[test]
+    fn a_provider_without_room_has_not_taken_the_charge_unless_an_attempt_before_may_have_arrived()
+    {
+        let full = || CallError::Inner(ProviderError::Full);
+        assert_eq!(known(full(), false), Verdict::NotTaken);
+        assert_eq!(known(full(), true), Verdict::Unknown);
     }
 
     #[test]

@@ -97,14 +97,18 @@ impl Reconciler {
             // It may still be on its way, so it is not over. Under the same key, asking for it once
             // more is charging once.
             Ok(None) => {
-                let (asking, provider) = (service.clone(), provider.clone());
+                let (asking, asked) = (service.clone(), provider.clone());
                 let payment = payment.clone();
-                let again = async move { asking.charge(&provider, &payment).await };
-                let verdict = self.service.carried_through(again).await?;
-                if verdict == Verdict::NotAsked {
-                    return Ok(Next::Waits);
+                let again = async move { asking.charge(&asked, &payment).await };
+                match self.service.carried_through(again).await? {
+                    Verdict::NotAsked => return Ok(Next::Waits),
+                    // It has never seen the charge and will not take it: others may be asked.
+                    Verdict::NotTaken => {
+                        service.store.queue_again(&reference, provider.name()).await?;
+                        return Ok(Next::Goes);
+                    }
+                    verdict => verdict,
                 }
-                verdict
             }
             Err(ProviderError::Protected(Error::CallNotPermitted(_))) => return Ok(Next::Waits),
             Err(error) => {

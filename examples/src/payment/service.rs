@@ -114,8 +114,8 @@ impl PaymentService {
     }
 
     /// Asks the first provider, which the payment is written down for. One that has not seen the
-    /// charge gives way to the next, the last one to the queue; one that may have seen it never does:
-    /// two would charge.
+    /// charge, or does not take it, gives way to the next, the last one to the queue; one that may have
+    /// taken it never does: two would charge.
     ///
     /// Each step is a transaction of its own with the provider's call between them, never around it:
     /// a slow provider would hold the database for everybody else.
@@ -123,7 +123,7 @@ impl PaymentService {
         let mut providers = self.providers.in_turn().peekable();
         while let Some(provider) = providers.next() {
             let verdict = self.charge(provider, payment).await;
-            if verdict != Verdict::NotAsked {
+            if !matches!(verdict, Verdict::NotAsked | Verdict::NotTaken) {
                 return self.note(&payment.idempotency_key, verdict, by).await;
             }
             let next = providers.peek().map(|next| next.name());
@@ -155,7 +155,9 @@ impl PaymentService {
         let status = match verdict {
             Verdict::Approved => PaymentStatus::Approved,
             Verdict::Declined => PaymentStatus::Rejected,
-            Verdict::NotAsked | Verdict::Unknown => return self.store.leave_open(key).await,
+            Verdict::NotAsked | Verdict::NotTaken | Verdict::Unknown => {
+                return self.store.leave_open(key).await;
+            }
         };
         let Settlement { payment, is_first } = self.store.settle(key, status, by).await?;
         if is_first {

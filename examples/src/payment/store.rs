@@ -106,6 +106,25 @@ impl PaymentStore {
         Ok(handed.rows_affected() == 1)
     }
 
+    /// Puts a payment into the queue whose outcome was unknown, as this provider has never seen it and
+    /// does not take it. Says whether it was there to be put: of two who try, one succeeds.
+    ///
+    /// # Errors
+    ///
+    /// If the database fails.
+    pub async fn queue_again(&self, key: &str, from: &str) -> sqlx::Result<bool> {
+        let queued = sqlx::query(
+            "UPDATE payments SET status = 'REQUESTED', provider = NULL, touched_at = ?3 \
+             WHERE idempotency_key = ?1 AND status = 'TIMEOUT' AND provider = ?2",
+        )
+        .bind(key)
+        .bind(from)
+        .bind(now())
+        .execute(&self.pool)
+        .await?;
+        Ok(queued.rows_affected() == 1)
+    }
+
     /// Takes note that the outcome of a payment is unknown, unless it is settled by now.
     ///
     /// # Errors

@@ -118,7 +118,8 @@ impl From<NotBooked> for ApiError {
     fn from(error: NotBooked) -> Self {
         match error {
             NotBooked::KeyReused => Self::key_reused(),
-            // A failure of the provider: who is told so does well to ask another one.
+            // A failure of the provider: nothing was booked, and who is told so does well to ask another
+            // one.
             NotBooked::Full => {
                 Self::new(StatusCode::INSUFFICIENT_STORAGE, "LEDGER_FULL", error.to_string())
             }
