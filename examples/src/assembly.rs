@@ -4,6 +4,7 @@ use std::{io, path::Path, time::Duration};
 
 use clap::Args;
 use resilience::{ConfigError, Resilience, rate_limiter::Scope};
+use tokio_util::task::TaskTracker;
 
 use crate::{
     access::{AccessGate, AccountClient, Lifetimes},
@@ -202,9 +203,10 @@ pub async fn payment(
     let service = PaymentService::new(store, providers.clients()?, registry.clone());
     let reconciler = Reconciler::new(service.clone(), settling.abandoned_after);
     let sweeper = reconciler.start(registry, settling.every);
+    let beside = service.beside().clone();
     let routes = payment::routes(service, settling.secret.clone(), accounts.gate()?);
     let routes = web::finish(routes, registry);
-    Ok(App { sweeper: Some(sweeper), connections, ..App::from(routes) })
+    Ok(App { routes, sweeper: Some(sweeper), beside, connections })
 }
 
 /// Puts together the simulated payment provider, which reports to `POST /payments/callback` below
@@ -220,6 +222,9 @@ pub fn provider(
     plan: WebhookPlan,
 ) -> Result<App, StartError> {
     let peer = Peer::new(callbacks)?;
-    let webhooks = secret.map(|secret| Webhooks::new(peer, secret, registry.clone(), plan));
-    Ok(web::finish(pg::routes(Ledger::default(), webhooks), registry).into())
+    let beside = TaskTracker::new();
+    let webhooks =
+        secret.map(|secret| Webhooks::new(peer, secret, registry.clone(), plan, beside.clone()));
+    let routes = web::finish(pg::routes(Ledger::default(), webhooks), registry);
+    Ok(App { beside, ..App::from(routes) })
 }

@@ -199,3 +199,37 @@ async fn all_is_reported_again_to_one_who_asks_at_a_time_and_by_sixteen_at_once(
     let slots = world.registry.bulkhead("webhooksBh");
     until("it has ended", async || slots.available_concurrent_calls() == 1).await;
 }
+
+/// A provider that reports a charge, which it was asked for, after this time in milliseconds.
+async fn provider_that_reports(world: &World, order: &Server, delay_ms: u64) -> Server {
+    let secret = Some(Secret::new("a secret that only the tests know").unwrap());
+    let plan = WebhookPlan { delay_ms: Some(delay_ms) };
+    let app = assembly::provider(&world.registry, &order.base_url(), secret, plan).unwrap();
+    let provider = Server::start(0, app).await.unwrap();
+    assert_eq!(charge(world, &provider, "k", "k").await.status, 200);
+    provider
+}
+
+#[tokio::test]
+async fn the_end_of_the_provider_waits_for_a_report_under_way_and_for_none_that_is_not_due() {
+    let world = World::start(&[]).await;
+    let (told, taken) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+    let (begun, done) = (Arc::clone(&told), Arc::clone(&taken));
+    let takes_long = async move || {
+        begun.fetch_add(1, Ordering::Relaxed);
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        done.fetch_add(1, Ordering::Relaxed);
+        StatusCode::OK
+    };
+    let order = Server::start(0, Router::new().fallback(takes_long)).await.unwrap();
+
+    let provider = provider_that_reports(&world, &order, 0).await;
+    until("a report is under way", async || told.load(Ordering::Relaxed) == 1).await;
+    provider.stop().await.unwrap();
+    assert_eq!(taken.load(Ordering::Relaxed), 1);
+
+    let provider = provider_that_reports(&world, &order, 60_000).await;
+    let stopped = tokio::time::timeout(Duration::from_secs(10), provider.stop()).await;
+    stopped.expect("nobody waits a minute").unwrap();
+    assert_eq!(told.load(Ordering::Relaxed), 1);
+}

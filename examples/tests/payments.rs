@@ -4,7 +4,10 @@ mod support;
 
 use examples::{
     faults::FaultPlan,
-    payment::{PaymentRequest, PaymentService, PaymentStore, ProviderClient, Providers, SettledBy},
+    payment::{
+        PaymentRequest, PaymentService, PaymentStatus, PaymentStore, ProviderClient, Providers,
+        SettledBy,
+    },
     peer::Peer,
 };
 use serde_json::json;
@@ -129,6 +132,21 @@ async fn a_payment_goes_on_when_the_caller_hangs_up() {
         world.get(payment.clone()).await.body["status"] == "APPROVED"
     })
     .await;
+}
+
+#[tokio::test]
+async fn the_end_of_the_payment_service_waits_for_a_charge_that_nobody_waits_for() {
+    let world = World::start(&[]).await;
+    world.provider_faults(FaultPlan { delay_ms: 500, ..FaultPlan::default() }).await;
+    let body = json!({ "order_id": "o", "amount": 100 });
+    tokio::select! {
+        answer = world.pay("k", &body) => panic!("answered before the hang-up: {answer:?}"),
+        () = until("the provider is called", async || !world.ledger().await.is_empty()) => {}
+    }
+    let store = PaymentStore::open(&world.system.database("payment")).await.unwrap();
+    world.system.payment.stop().await.unwrap();
+    let payment = store.find("k").await.unwrap().expect("it was written down");
+    assert_eq!(payment.status, PaymentStatus::Approved);
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 use std::{future::Future, sync::Arc};
 
 use resilience::{IdempotencyKey, Resilience, with_idempotency_key};
+use tokio_util::task::TaskTracker;
 
 use super::{
     Callback, Charge, Created, Payment, PaymentError, PaymentRequest, PaymentStatus, PaymentStore,
@@ -13,6 +14,8 @@ pub struct PaymentService {
     pub(super) store: PaymentStore,
     providers: Arc<Providers>,
     registry: Resilience,
+    /// What is carried through although nobody waits for it.
+    beside: TaskTracker,
 }
 
 /// Who can be asked for money: the first one is, and each of the others if those before it cannot be.
@@ -38,7 +41,12 @@ impl Providers {
 impl PaymentService {
     /// Makes payments with these providers, under the protections of `registry`.
     pub fn new(store: PaymentStore, providers: Providers, registry: Resilience) -> Self {
-        Self { store, providers: Arc::new(providers), registry }
+        Self { store, providers: Arc::new(providers), registry, beside: TaskTracker::new() }
+    }
+
+    /// The payments that nobody waits for, except who ends the process.
+    pub fn beside(&self) -> &TaskTracker {
+        &self.beside
     }
 
     /// Makes a payment, or tells what is known about the one that the key already names.
@@ -93,7 +101,7 @@ impl PaymentService {
     where
         F: Future<Output: Send> + Send + 'static,
     {
-        Ok(self.registry.spawn(work).await?)
+        Ok(self.registry.spawn(self.beside.track_future(work)).await?)
     }
 
     async fn begin(&self, key: &str, request: &PaymentRequest) -> Result<Payment, PaymentError> {

@@ -5,6 +5,7 @@ use reqwest::StatusCode;
 use resilience::{ErrorKind, Resilience, bulkhead, retry, time_limiter};
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinSet;
+use tokio_util::task::TaskTracker;
 
 use super::{Charge, Ledger};
 use crate::{
@@ -45,6 +46,7 @@ pub struct Webhooks {
     secret: Secret,
     registry: Resilience,
     plan: Arc<Mutex<WebhookPlan>>,
+    beside: TaskTracker,
 }
 
 /// Why a report was not taken.
@@ -59,9 +61,17 @@ enum WebhookError {
 }
 
 impl Webhooks {
-    /// Reports to `POST /payments/callback` of this peer, at the times of `plan`.
-    pub fn new(peer: Peer, secret: Secret, registry: Resilience, plan: WebhookPlan) -> Self {
-        Self { peer, secret, registry, plan: Arc::new(Mutex::new(plan)) }
+    /// Reports to `POST /payments/callback` of this peer, at the times of `plan`. Whoever ends the process
+    /// waits by `beside` for the reports under way, and for none that is not due yet: about those they
+    /// ask who want to know.
+    pub fn new(
+        peer: Peer,
+        secret: Secret,
+        registry: Resilience,
+        plan: WebhookPlan,
+        beside: TaskTracker,
+    ) -> Self {
+        Self { peer, secret, registry, plan: Arc::new(Mutex::new(plan)), beside }
     }
 
     pub(super) fn set(&self, plan: WebhookPlan) {
@@ -75,7 +85,9 @@ impl Webhooks {
         let webhooks = self.clone();
         self.registry.spawn(async move {
             tokio::time::sleep(Duration::from_millis(delay_ms)).await;
-            webhooks.report(charge).await;
+            if !webhooks.beside.is_closed() {
+                webhooks.beside.track_future(webhooks.report(charge)).await;
+            }
         });
     }
 
