@@ -59,7 +59,9 @@ impl World {
         let config = changes.iter().fold(config, |config, (key, value)| config.set(*key, *value));
         let registry = Resilience::from_config(config.load().unwrap()).unwrap();
         let system = System::start(&registry, settling, lifetimes).await.unwrap();
-        let client = Client::builder().no_proxy().build().unwrap();
+        // No connection is used that a server, which keeps it for 3 s, is just closing.
+        let idle = Duration::from_secs(1);
+        let client = Client::builder().no_proxy().pool_idle_timeout(idle).build().unwrap();
         Self { system, registry, client }
     }
 
