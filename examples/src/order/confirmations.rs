@@ -28,8 +28,8 @@ impl Confirmations {
 
     /// Sends a mail about this order.
     ///
-    /// There are no more tasks than the mails' bulkhead has slots: one for which there is none is not
-    /// sent.
+    /// A task that finds no slot of the mails' bulkhead ends at once, and its mail is not sent: no more
+    /// tasks wait for the mail service than there are slots.
     ///
     /// # Panics
     ///
