@@ -4,7 +4,7 @@
 
 mod support;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use examples::{
     assembly::Settling,
@@ -148,6 +148,27 @@ async fn a_payment_that_is_just_being_made_is_left_to_who_makes_it() {
         let placed = world.order(&book(user)).await;
         assert_eq!(placed.body["payment_status"], "APPROVED", "{placed:?}");
     }
+}
+
+#[tokio::test]
+async fn a_payment_that_is_held_up_at_the_gate_is_left_to_who_makes_it() {
+    let always = Settling { every: Duration::from_millis(1), ..signed() };
+    let patience = ["accountAccessTl", "accountWaitTl"]
+        .map(|name| format!("timelimiter.instances.{name}.timeout_duration"));
+    let patience = patience.each_ref().map(|key| (&**key, "3s"));
+    let world = Arc::new(World::settling(&patience, &always).await);
+    world.account_faults(FaultPlan { delay_ms: 1_500, ..HEALTHY }).await;
+    let mut orders = tokio::task::JoinSet::new();
+    for user in 0..8 {
+        let world = Arc::clone(&world);
+        orders.spawn(async move { world.order(&book(user)).await });
+    }
+    while let Some(placed) = orders.join_next().await {
+        let placed = placed.unwrap();
+        assert_eq!(placed.body["payment_status"], "APPROVED", "{placed:?}");
+    }
+    let asked = world.registry.time_limiter("paymentServiceTl").metrics();
+    assert_eq!((asked.successful, asked.failed), (8, 0), "nobody else asks");
 }
 
 /// Another process at the payment service's database.

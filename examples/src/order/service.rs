@@ -21,7 +21,7 @@ pub struct OrderService {
     pub(super) payment: PaymentClient,
     confirmations: Confirmations,
     clicks: Clicks,
-    registry: Resilience,
+    pub(super) registry: Resilience,
 }
 
 impl OrderService {

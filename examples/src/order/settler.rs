@@ -8,6 +8,10 @@ use crate::sweeper::{Stop, Sweeper};
 /// How many orders one sweep looks at.
 const BATCH: u32 = 50;
 
+/// What may pass on a busy machine from the note that a payment is begun to the call, besides the time
+/// that the call may take.
+const TO_BE_CALLED: Duration = Duration::from_millis(500);
+
 /// Asks the payment service what became of payments that were left pending: whichever of them did not
 /// hear of the other, by a callback or by an answer, this brings them together.
 #[derive(Debug, Clone)]
@@ -43,7 +47,7 @@ impl Settler {
     ///
     /// What is left is done by the next sweep.
     pub async fn sweep(&self, stop: &Stop) -> Result<(), OrderError> {
-        for order in self.service.store.pending(BATCH).await? {
+        for order in self.service.store.pending(self.on_their_way(), BATCH).await? {
             if stop.is_told() {
                 break;
             }
@@ -55,6 +59,13 @@ impl Settler {
             }
         }
         Ok(())
+    }
+
+    /// How long a payment is left to who has begun it: asked about earlier, it would be asked for by two,
+    /// and the customer be told that it is pending.
+    fn on_their_way(&self) -> Duration {
+        let limit = self.service.registry.time_limiter("paymentServiceTl");
+        limit.config().timeout_duration() + TO_BE_CALLED
     }
 
     async fn settle(&self, order: Order) -> Result<Result<(), PaymentCallError>, OrderError> {

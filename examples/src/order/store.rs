@@ -1,12 +1,12 @@
-use std::{path::Path, time::SystemTime};
+use std::{
+    path::Path,
+    time::{Duration, SystemTime},
+};
 
 use sqlx::SqlitePool;
 
 use super::{Order, PaymentState, Product};
 use crate::database::{self, Connections, OpenError};
-
-/// How long a payment may take from here until the payment service has written it down.
-const ON_THEIR_WAY_MS: i64 = 1_000;
 
 /// The tables of the order service.
 ///
@@ -74,28 +74,30 @@ impl OrderStore {
     /// If the database fails.
     pub async fn pay_anew(&self, order: &Order) -> sqlx::Result<bool> {
         let anew = sqlx::query(
-            "UPDATE orders SET payment_status = 'PENDING', payment_attempt = payment_attempt + 1 \
+            "UPDATE orders SET payment_status = 'PENDING', payment_attempt = payment_attempt + 1, \
+             touched_at = ?3 \
              WHERE order_id = ?1 AND payment_status = 'REJECTED' AND payment_attempt = ?2",
         )
         .bind(&order.order_id)
         .bind(order.payment_attempt)
+        .bind(now()) // it is on its way, and not for others to ask for
         .execute(&self.pool)
         .await?;
         Ok(anew.rows_affected() == 1)
     }
 
     /// The orders whose payment was begun and is pending, those first that were looked at longest ago.
-    /// Those of the last second are left out: whoever has begun the payment may only now ask for it.
+    /// Those that are not that old are left out: whoever has begun the payment may only now ask for it.
     ///
     /// # Errors
     ///
     /// If the database fails.
-    pub async fn pending(&self, most: u32) -> sqlx::Result<Vec<Order>> {
+    pub async fn pending(&self, age: Duration, most: u32) -> sqlx::Result<Vec<Order>> {
         sqlx::query_as(
             "SELECT * FROM orders WHERE payment_status = 'PENDING' AND payment_begun = 1 \
              AND touched_at <= ? ORDER BY touched_at LIMIT ?",
         )
-        .bind(now() - ON_THEIR_WAY_MS)
+        .bind(before(age))
         .bind(most)
         .fetch_all(&self.pool)
         .await
@@ -210,6 +212,57 @@ impl OrderStore {
 
 /// Milliseconds since 1970.
 fn now() -> i64 {
-    let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
-    i64::try_from(now.as_millis()).unwrap_or(i64::MAX)
+    millis(SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default())
+}
+
+/// When something happened that is of this age now.
+fn before(age: Duration) -> i64 {
+    now().saturating_sub(millis(age))
+}
+
+fn millis(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::OrderRequest, *};
+
+    const LONG: Duration = Duration::from_mins(1);
+
+    struct Stored {
+        store: OrderStore,
+        order: Order,
+        _directory: tempfile::TempDir,
+    }
+
+    impl Stored {
+        async fn new() -> Self {
+            let directory = tempfile::tempdir().unwrap();
+            let store = OrderStore::open(&directory.path().join("order.db")).await.unwrap();
+            let request =
+                OrderRequest { user_id: 1, sku: "book".into(), quantity: 1, amount: 12_000 };
+            let order = request.into_order().unwrap();
+            assert!(store.insert(Some("k"), &order).await.unwrap());
+            Self { store, order, _directory: directory }
+        }
+
+        /// Lets everything that was done so far be long ago.
+        async fn long_ago(&self) {
+            let ago = "UPDATE orders SET touched_at = min(touched_at, 1)";
+            sqlx::query(ago).execute(&self.store.pool).await.unwrap();
+        }
+    }
+
+    #[tokio::test]
+    async fn an_order_that_is_paid_anew_is_on_its_way_and_not_yet_pending() {
+        let stored = Stored::new().await;
+        let Stored { store, order, .. } = &stored;
+        store.begin_payment(order).await.unwrap();
+        store.settle(order, PaymentState::Rejected).await.unwrap();
+        stored.long_ago().await;
+        assert!(store.pay_anew(order).await.unwrap());
+        assert_eq!(store.pending(LONG, 9).await.unwrap(), [], "who pays it will ask");
+        assert_eq!(store.pending(Duration::ZERO, 9).await.unwrap().len(), 1);
+    }
 }
