@@ -57,13 +57,20 @@ pub struct Settling {
     /// When a payment that was requested and has no outcome was left by a process that died; longer
     /// than a provider is waited for.
     pub abandoned_after: Duration,
+    /// When an order whose payment was not begun is withdrawn, as whoever placed it has left; longer than
+    /// clients take to come back, and than the inventory is waited for.
+    pub withdraw_after: Duration,
 }
 
 impl Default for Settling {
-    /// No secret, 60 s, and 10 s.
+    /// No secret, 60 s, 10 s, and 10 min.
     fn default() -> Self {
-        let (every, abandoned_after) = (Duration::from_mins(1), Duration::from_secs(10));
-        Self { secret: None, every, abandoned_after }
+        Self {
+            secret: None,
+            every: Duration::from_mins(1),
+            abandoned_after: Duration::from_secs(10),
+            withdraw_after: Duration::from_mins(10),
+        }
     }
 }
 
@@ -163,8 +170,9 @@ pub async fn order(
             "POST /orders/global is limited in this process alone; --redis has all share it"
         );
     }
-    let sweeper = Settler::new(service.clone()).start(registry, settling.every);
-    let beside = service.mails_under_way().clone();
+    let settler = Settler::new(service.clone(), settling.withdraw_after);
+    let sweeper = settler.start(registry, settling.every);
+    let beside = service.beside().clone();
     let routes = order::routes(service, settling.secret.clone(), accounts.gate()?);
     let routes = web::finish(routes, registry);
     Ok(App { routes, sweeper: Some(sweeper), beside, connections })

@@ -1,10 +1,13 @@
 //! The order service as a process of its own.
 
-use crate::{
-    assembly::{self, Accounts, OrderUrls, StartError},
-    process::{Common, Database, Settle, Shared},
-};
+use std::time::Duration;
+
 use clap::Parser;
+
+use crate::{
+    assembly::{self, Accounts, OrderUrls, Settling, StartError},
+    process::{self, Common, Database, Settle, Shared},
+};
 
 /// The order service: POST /orders, GET /orders/{id}, POST /orders/{id}/payment, GET /products
 #[derive(Debug, Parser)]
@@ -14,6 +17,9 @@ pub struct Arguments {
     urls: OrderUrls,
     #[command(flatten)]
     settle: Settle,
+    /// Seconds after which an order whose payment was not begun is withdrawn, as its client has left
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = process::seconds())]
+    withdraw_after: u64,
     #[command(flatten)]
     shared: Shared,
     #[command(flatten)]
@@ -31,7 +37,8 @@ pub struct Arguments {
 /// If it does not start.
 pub async fn run(arguments: Arguments) -> Result<(), StartError> {
     let database = arguments.database.file()?;
-    let settling = arguments.settle.settling()?;
+    let withdraw_after = Duration::from_secs(arguments.withdraw_after);
+    let settling = Settling { withdraw_after, ..arguments.settle.settling()? };
     let app = async |registry: &_| {
         let (urls, accounts) = (&arguments.urls, &arguments.accounts);
         assembly::order(registry, database.path(), urls, accounts, &settling).await

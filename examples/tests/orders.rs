@@ -4,6 +4,8 @@
 
 mod support;
 
+use std::time::Duration;
+
 use examples::{
     assembly::{self, OrderUrls, Settling},
     faults::FaultPlan,
@@ -93,20 +95,50 @@ async fn a_double_click_is_placed_once() {
 }
 
 #[tokio::test]
-async fn an_order_that_may_have_a_reservation_stands_and_its_503_says_so() {
-    let world = World::start(&[]).await;
+async fn an_order_that_may_have_a_reservation_is_withdrawn_once_the_inventory_is_back() {
+    let often = Settling { every: Duration::from_millis(20), ..Settling::default() };
     for fault in [
         FaultPlan { error_rate: 1.0, ..FaultPlan::default() },
         FaultPlan { drop_rate: 1.0, ..FaultPlan::default() },
     ] {
+        let world = World::settling(&[], &often).await;
+        let orders = world.system.database("order");
         world.inventory_faults(fault).await;
-        let unknown = world.order(&book(1)).await;
-        assert_eq!(unknown.status, 503, "{unknown:?}");
-        assert_eq!(unknown.body["error"], "DEPENDENCY_UNAVAILABLE");
-        assert!(unknown.retry_after.is_some());
-        assert_stands(&world, &unknown).await;
+        let failed = world.order(&book(1)).await;
+        assert_eq!(failed.status, 503, "{failed:?}");
+        assert_eq!(failed.body["error"], "DEPENDENCY_UNAVAILABLE");
+        assert!(failed.retry_after.is_some());
+        assert_nothing_was_ordered(&failed);
+        assert_eq!(count(&orders, "orders").await, 1, "the trace of what may be kept");
+        let id = support::database::order_id(&orders).await;
+        let read = world.get(format!("{}/orders/{id}", world.system.order.url())).await;
+        assert_eq!(read.status, 404, "{read:?}");
+
+        world.inventory_faults(FaultPlan::default()).await;
+        until("it is forgotten", async || count(&orders, "orders").await == 0).await;
+        assert_eq!(count(&world.system.database("inventory"), "reservations").await, 0);
+        assert!(world.ledger().await.is_empty());
     }
-    assert!(world.ledger().await.is_empty());
+}
+
+#[tokio::test]
+async fn a_withdrawal_is_carried_through_although_the_client_hangs_up() {
+    let world = World::start(&[]).await;
+    let (orders, stock) = (world.system.database("order"), world.system.database("inventory"));
+    let breaks_off = FaultPlan { delay_ms: 500, drop_rate: 1.0, ..FaultPlan::default() };
+    world.inventory_faults(breaks_off).await;
+    let book = book(1);
+    tokio::select! {
+        answer = world.order(&book) => panic!("answered before the hang-up: {answer:?}"),
+        () = async {
+            until("stock is kept", async || count(&stock, "reservations").await == 1).await;
+            let answers_late = FaultPlan { delay_ms: 500, ..FaultPlan::default() };
+            world.inventory_faults(answers_late).await;
+            until("it is given back", async || count(&stock, "reservations").await == 0).await;
+        } => {}
+    }
+    assert_eq!(count(&orders, "orders").await, 1, "the inventory has not answered yet");
+    until("the order is forgotten", async || count(&orders, "orders").await == 0).await;
 }
 
 #[tokio::test]
@@ -170,7 +202,7 @@ async fn a_key_that_comes_again_names_the_same_order() {
 }
 
 #[tokio::test]
-async fn a_refused_order_can_be_placed_again_under_its_key() {
+async fn a_refused_order_can_be_placed_again_under_its_key_as_soon_as_the_inventory_is_back() {
     let world = World::start(&[]).await;
     for fault in [
         FaultPlan { error_rate: 1.0, ..FaultPlan::default() },
@@ -183,6 +215,8 @@ async fn a_refused_order_can_be_placed_again_under_its_key() {
     let again = world.keyed_order("k", &book(1)).await;
     assert_eq!((again.status, &again.body["status"]), (200, &json!("CONFIRMED")));
     assert_eq!(world.ledger().await.len(), 1);
+    let kept = count(&world.system.database("inventory"), "reservations").await;
+    assert_eq!(kept, 1, "what the first attempts reserved is given back");
 }
 
 #[tokio::test]
@@ -220,6 +254,7 @@ async fn go_on_beside(world: &World, faults: FaultPlan) -> (Answer, Answer) {
     let inventory = Server::start(0, app).await.unwrap();
     world.put(format!("{}/faults", inventory.url()), &json!(faults)).await;
     let server = beside(world, &inventory).await;
+    support::database::note_releases(&database).await;
     let slow = FaultPlan { delay_ms: 1_000, drop_rate: 1.0, ..FaultPlan::default() };
     world.inventory_faults(slow).await;
     let book = book(1);
@@ -243,7 +278,64 @@ async fn an_order_that_another_process_goes_on_with_is_not_withdrawn() {
         assert_eq!(failed.body["order_id"], id, "{failed:?}");
         let read = world.get(format!("{}/orders/{id}", world.system.order.url())).await;
         assert_eq!((read.status, &read.body["status"]), (200, &json!("CONFIRMED")));
-        assert_eq!(count(&world.system.database("inventory"), "reservations").await, 1);
+        let stock = world.system.database("inventory");
+        assert_eq!(count(&stock, "reservations").await, 1);
+        assert_eq!(count(&stock, "released").await, 0, "not even for a moment");
+    }
+}
+
+#[tokio::test]
+async fn an_order_that_nobody_was_asked_to_pay_for_is_withdrawn_with_its_stock() {
+    let withdraw_after = Duration::from_millis(500);
+    let settling =
+        Settling { every: Duration::from_millis(20), withdraw_after, ..Settling::default() };
+    let world = World::settling(&[], &settling).await;
+    hang_up_while_reserving(&world).await;
+    world.inventory_faults(FaultPlan::default()).await;
+    let (orders, stock) = (world.system.database("order"), world.system.database("inventory"));
+    until("it is forgotten", async || count(&orders, "orders").await == 0).await;
+    assert_eq!(count(&stock, "reservations").await, 0);
+    assert!(world.ledger().await.is_empty());
+}
+
+#[tokio::test]
+async fn an_order_that_nobody_was_asked_to_pay_for_can_be_paid_until_it_is_withdrawn() {
+    let world = World::start(&[]).await;
+    hang_up_while_reserving(&world).await;
+    world.inventory_faults(FaultPlan::default()).await;
+    let id = support::database::order_id(&world.system.database("order")).await;
+    let pay = format!("{}/orders/{id}/payment", world.system.order.url());
+    let paid = world.post(pay, &json!({})).await;
+    assert_eq!((paid.status, &paid.body["status"]), (200, &json!("CONFIRMED")), "{paid:?}");
+    assert_eq!(count(&world.system.database("inventory"), "reservations").await, 1);
+    assert_eq!(world.ledger().await.len(), 1);
+}
+
+#[tokio::test]
+async fn an_order_that_is_withdrawn_as_abandoned_while_it_is_placed_is_not_charged_for() {
+    let settling = Settling {
+        every: Duration::from_millis(20),
+        withdraw_after: Duration::ZERO, // as if its inventory took minutes
+        ..Settling::default()
+    };
+    let world = World::settling(&[], &settling).await;
+    world.inventory_faults(FaultPlan { delay_ms: 300, ..FaultPlan::default() }).await;
+    let placed = world.order(&book(1)).await;
+    assert_eq!(placed.status, 409, "{placed:?}");
+    let (orders, stock) = (world.system.database("order"), world.system.database("inventory"));
+    until("it is forgotten", async || count(&orders, "orders").await == 0).await;
+    until("stock is given back", async || count(&stock, "reservations").await == 0).await;
+    assert!(world.ledger().await.is_empty());
+}
+
+/// Orders without a key, and leaves when stock is kept and nobody was asked for the money.
+async fn hang_up_while_reserving(world: &World) {
+    let stock = world.system.database("inventory");
+    world.inventory_faults(FaultPlan { delay_ms: 5_000, ..FaultPlan::default() }).await;
+    let book = book(1);
+    tokio::select! {
+        answer = world.order(&book) => panic!("answered before the hang-up: {answer:?}"),
+        () = until("stock is kept", async || count(&stock, "reservations").await == 1) => {}
     }
 }
 

@@ -22,6 +22,7 @@ const OFTEN: Settling = Settling {
     secret: None,
     every: Duration::from_millis(20),
     abandoned_after: Duration::from_secs(10),
+    withdraw_after: Duration::from_mins(10),
 };
 
 /// Three providers and a payment service that asks them.

@@ -12,18 +12,14 @@ use crate::mail::Mail;
 pub(super) struct Confirmations {
     mails: MailClient,
     registry: Resilience,
-    under_way: TaskTracker,
+    beside: TaskTracker,
 }
 
 impl Confirmations {
-    /// Sends mails by this client, under the protections of `registry`.
-    pub(super) fn new(mails: MailClient, registry: Resilience) -> Self {
-        Self { mails, registry, under_way: TaskTracker::new() }
-    }
-
-    /// The mails under way, for whoever ends the process: each comes to its end within its time limit.
-    pub(super) fn under_way(&self) -> &TaskTracker {
-        &self.under_way
+    /// Sends mails by this client, under the protections of `registry`. Whoever ends the process waits
+    /// for those under way by `beside`: each comes to its end within its time limit.
+    pub(super) fn new(mails: MailClient, registry: Resilience, beside: TaskTracker) -> Self {
+        Self { mails, registry, beside }
     }
 
     /// Sends a mail about this order.
@@ -40,7 +36,7 @@ impl Confirmations {
             order_id: order.order_id.clone(),
             text: "Your payment was approved: the order is confirmed.".to_owned(),
         };
-        self.registry.spawn(self.under_way.track_future(async move {
+        self.registry.spawn(self.beside.track_future(async move {
             // Swallowed here, outside of the breaker, which has counted it by then.
             if let Err(error) = mails.send(user, &mail).await {
                 tracing::info!(order_id = mail.order_id, %error, "a mail may not have been sent");

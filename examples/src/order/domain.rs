@@ -70,6 +70,12 @@ pub struct Order {
     /// How often it was paid anew after a payment that was declined.
     #[serde(skip)]
     pub payment_attempt: u32,
+    /// Whether the payment service was asked, and may have been paid.
+    #[serde(skip)]
+    pub payment_begun: bool,
+    /// Whether it is being taken back: it is none any more, and only its stock is still to be given back.
+    #[serde(skip)]
+    pub withdrawing: bool,
 }
 
 impl OrderRequest {
@@ -96,6 +102,8 @@ impl OrderRequest {
             status: OrderStatus::Ordered,
             payment_status: PaymentState::Pending,
             payment_attempt: 0,
+            payment_begun: false,
+            withdrawing: false,
         })
     }
 }

@@ -19,8 +19,8 @@ pub enum OrderError {
     /// The inventory keeps nothing for the order, which was not placed.
     #[error("nothing was ordered")]
     NotPlaced(#[source] InventoryError),
-    /// The inventory did not confirm a reservation for an order that stands all the same: stock may
-    /// be kept for it, or it may have been charged before.
+    /// The inventory did not confirm a reservation for an order that stands all the same: somebody has
+    /// gone on with it, and it may have been charged.
     #[error("order '{}' stands, not known to be paid", order.order_id)]
     Unreserved {
         /// The order that stands.
@@ -44,6 +44,9 @@ pub enum OrderError {
     /// The payment service did not take what the provider reports.
     #[error("the report cannot be taken now")]
     Untold(#[from] PaymentCallError),
+    /// The task that withdraws the order died.
+    #[error("the order was cut short: {0}")]
+    CutShort(#[from] tokio::task::JoinError),
     /// A protection refused the request.
     #[error(transparent)]
     Protected(#[from] resilience::Error),
@@ -71,6 +74,7 @@ impl From<OrderError> for ApiError {
             }
             OrderError::Unknown(id) => Self::not_found(format!("order '{id}'")),
             OrderError::Database(error) => error.into(),
+            OrderError::CutShort(error) => Self::internal(&error),
             OrderError::Untold(PaymentCallError::Protected(error))
             | OrderError::Protected(error) => error.into(),
             OrderError::Untold(error) => {

@@ -12,6 +12,7 @@ mod payment_client;
 mod service;
 mod settler;
 mod store;
+mod withdrawal;
 
 pub use catalogue::Product;
 pub use domain::{Order, OrderRequest, OrderStatus, PaymentState};

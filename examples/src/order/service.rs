@@ -9,7 +9,7 @@ use super::{
     confirmations::Confirmations,
 };
 use crate::{
-    inventory::{Release, Reservation},
+    inventory::Reservation,
     payment::{Payment, PaymentRequest},
 };
 
@@ -17,11 +17,13 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct OrderService {
     pub(super) store: OrderStore,
-    inventory: InventoryClient,
+    pub(super) inventory: InventoryClient,
     pub(super) payment: PaymentClient,
     confirmations: Confirmations,
     clicks: Clicks,
     pub(super) registry: Resilience,
+    /// What is carried through although nobody waits for it.
+    pub(super) beside: TaskTracker,
 }
 
 impl OrderService {
@@ -39,8 +41,9 @@ impl OrderService {
         registry: &Resilience,
     ) -> Result<Self, ConfigError> {
         let clicks = Clicks::of(registry)?;
-        let confirmations = Confirmations::new(mails, registry.clone());
-        Ok(Self { store, inventory, payment, confirmations, clicks, registry: registry.clone() })
+        let (registry, beside) = (registry.clone(), TaskTracker::new());
+        let confirmations = Confirmations::new(mails, registry.clone(), beside.clone());
+        Ok(Self { store, inventory, payment, confirmations, clicks, registry, beside })
     }
 
     /// Places an order and pays it.
@@ -57,7 +60,7 @@ impl OrderService {
     ///
     /// Dropping the future leaves an order that was written down as ORDERED. One whose payment was begun
     /// is settled like every order whose payment is not known; before, nobody is charged for it, and it
-    /// waits for its key to come again.
+    /// waits for its key to come again until a sweep withdraws it. A withdrawal is carried through.
     #[rate_limiter(name = "orderRl")]
     pub async fn place(
         &self,
@@ -91,7 +94,7 @@ impl OrderService {
         self.registry.rate_limiter("orderGlobalRl").config().scope()
     }
 
-    /// Pays an order whose last payment was declined.
+    /// Pays an order whose last payment was declined, or whose payment was never begun.
     ///
     /// # Errors
     ///
@@ -151,9 +154,9 @@ impl OrderService {
         Ok(self.store.products().await?)
     }
 
-    /// The mails that nobody waits for, except who ends the process.
-    pub fn mails_under_way(&self) -> &TaskTracker {
-        self.confirmations.under_way()
+    /// The mails and withdrawals that nobody waits for, except who ends the process.
+    pub fn beside(&self) -> &TaskTracker {
+        &self.beside
     }
 
     /// Says whether the service can work.
@@ -177,7 +180,11 @@ impl OrderService {
         if let Some(key) = key
             && let Some(order) = self.store.find_by_key(key).await?
         {
-            return self.go_on(order, &request).await;
+            if !order.withdrawing {
+                return self.go_on(order, &request).await;
+            }
+            // Whoever began that has died or found the inventory away. Then the key is free again.
+            self.withdraw_to_the_end(&order.order_id).await?;
         }
         let order = request.into_order()?;
 
@@ -200,8 +207,13 @@ impl OrderService {
         if order.payment_status != PaymentState::Pending {
             return show(order);
         }
-        if !self.store.touch(&order).await? {
-            return Err(OrderError::InProgress); // in another process, which has just withdrawn it
+        self.finish(order).await
+    }
+
+    /// Reserves and pays for an order that is not known to be paid.
+    async fn finish(&self, order: Order) -> Result<Order, OrderError> {
+        if !self.store.take_up(&order).await? {
+            return Err(OrderError::InProgress); // in another process, which is just withdrawing it
         }
         // It may have been charged already: whatever fails now, the order is not undone.
         match self.reserve(&order).await {
@@ -215,7 +227,10 @@ impl OrderService {
         let order = self.store.find(order_id).await?.ok_or_else(unknown)?;
         match order.payment_status {
             PaymentState::Approved => Ok(order),
-            PaymentState::Pending => Err(OrderError::Pending(Box::new(order))),
+            PaymentState::Pending if order.payment_begun => {
+                Err(OrderError::Pending(Box::new(order)))
+            }
+            PaymentState::Pending => self.finish(order).await, // nobody was asked for the money
             PaymentState::Rejected => {
                 if !self.store.pay_anew(&order).await? {
                     return Err(OrderError::InProgress); // in another process
@@ -235,34 +250,13 @@ impl OrderService {
         self.inventory.reserve(order.user(), &reservation).await
     }
 
-    /// Withdraws an order for which nothing is reserved, after giving back what may be, and says
-    /// what became of it.
-    async fn undo(&self, order: Order, cause: InventoryError) -> Result<OrderError, OrderError> {
-        let is_given_back = cause.may_have_reserved();
-        if is_given_back {
-            let release = Release { order_id: order.order_id.clone() };
-            if let Err(error) = self.inventory.release(&release).await {
-                // The order stays, as the trace of what may be reserved for it; the client is told,
-                // and goes on with it under the same key.
-                tracing::warn!(order_id = order.order_id, %error, "a reservation may be left over");
-                return Ok(OrderError::Unreserved { order: Box::new(order), cause });
-            }
-        }
-        if self.store.withdraw(&order.order_id).await? {
-            return Ok(OrderError::NotPlaced(cause));
-        }
-        // Another process, which does not know of the clicks of this one, goes on with it under the
-        // same key: it needs what was just given back.
-        if is_given_back && let Err(error) = self.reserve(&order).await {
-            let order_id = &order.order_id;
-            tracing::warn!(order_id, %error, "an order may stand without a reservation");
-        }
-        Ok(OrderError::Unreserved { order: Box::new(order), cause })
-    }
-
     pub(super) async fn pay(&self, order: Order) -> Result<Order, OrderError> {
         // From here on the order may be paid for without anybody waiting.
-        self.store.begin_payment(&order).await?;
+        if !self.store.begin_payment(&order).await? {
+            // It was withdrawn as abandoned, maybe before the inventory kept this.
+            self.withdraw_to_the_end(&order.order_id).await?;
+            return Err(OrderError::InProgress);
+        }
         let request = PaymentRequest { order_id: order.order_id.clone(), amount: order.amount };
         let state = match self.payment.pay(order.user(), &order.payment_key(), &request).await {
             Ok(state) => state,

@@ -5,7 +5,7 @@ use resilience::{Error, Resilience};
 use super::{Order, OrderError, OrderService, PaymentCallError};
 use crate::sweeper::{Stop, Sweeper};
 
-/// How many orders one sweep looks at.
+/// How many orders one sweep looks at of each kind.
 const BATCH: u32 = 50;
 
 /// What may pass on a busy machine from the note that a payment is begun to the call, besides the time
@@ -13,16 +13,19 @@ const BATCH: u32 = 50;
 const TO_BE_CALLED: Duration = Duration::from_millis(500);
 
 /// Asks the payment service what became of payments that were left pending: whichever of them did not
-/// hear of the other, by a callback or by an answer, this brings them together.
+/// hear of the other, by a callback or by an answer, this brings them together. And it withdraws the
+/// orders that nobody goes on with, so that no stock is kept for them.
 #[derive(Debug, Clone)]
 pub struct Settler {
     service: OrderService,
+    withdraw_after: Duration,
 }
 
 impl Settler {
-    /// Settles the orders of this service.
-    pub fn new(service: OrderService) -> Self {
-        Self { service }
+    /// Settles the orders of this service. One whose payment was not begun for the time that
+    /// `withdraw_after` is, is withdrawn; that should be longer than its client may take to come back.
+    pub fn new(service: OrderService, withdraw_after: Duration) -> Self {
+        Self { service, withdraw_after }
     }
 
     /// Sweeps at intervals, in the background.
@@ -37,7 +40,8 @@ impl Settler {
         })
     }
 
-    /// Looks once at the orders whose payment was begun and is pending.
+    /// Looks once at the orders whose payment was begun and is pending, and at those that are to be
+    /// withdrawn.
     ///
     /// # Errors
     ///
@@ -47,6 +51,11 @@ impl Settler {
     ///
     /// What is left is done by the next sweep.
     pub async fn sweep(&self, stop: &Stop) -> Result<(), OrderError> {
+        self.settle_pending(stop).await?;
+        self.service.withdraw_left_over(self.withdraw_after, BATCH, stop).await
+    }
+
+    async fn settle_pending(&self, stop: &Stop) -> Result<(), OrderError> {
         for order in self.service.store.pending(self.on_their_way(), BATCH).await? {
             if stop.is_told() {
                 break;

@@ -43,6 +43,24 @@ pub(crate) async fn count_settlements(path: &Path) {
     }
 }
 
+/// Lets the database note each reservation that is given back.
+pub(crate) async fn note_releases(path: &Path) {
+    let mut connection = open(path).await;
+    for statement in [
+        "CREATE TABLE released (order_id TEXT NOT NULL)",
+        "CREATE TRIGGER released AFTER DELETE ON reservations \
+         BEGIN INSERT INTO released VALUES (OLD.order_id); END",
+    ] {
+        sqlx::query(statement).execute(&mut connection).await.unwrap();
+    }
+}
+
+/// The name of the only order, also of one that is being withdrawn.
+pub(crate) async fn order_id(path: &Path) -> String {
+    let mut connection = open(path).await;
+    sqlx::query_scalar("SELECT order_id FROM orders").fetch_one(&mut connection).await.unwrap()
+}
+
 /// Which payments became settled, how often, and by whom.
 pub(crate) async fn settlements(path: &Path) -> Vec<(String, i64, String)> {
     let mut connection = open(path).await;
@@ -59,6 +77,7 @@ pub(crate) async fn count(path: &Path, table: &'static str) -> usize {
         "orders" => "SELECT 1 FROM orders",
         "payments" => "SELECT 1 FROM payments",
         "reservations" => "SELECT 1 FROM reservations",
+        "released" => "SELECT 1 FROM released",
         _ => panic!("there is no table '{table}'"),
     })
     .fetch_all(&mut connection)
