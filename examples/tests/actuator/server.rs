@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use axum::{body::Body, http::Request};
+use axum::{Router, body::Body, http::Request, routing::get};
 use reqwest::StatusCode;
 use resilience::actuator::Actuator;
 use tokio::{
@@ -23,6 +23,21 @@ async fn on_loopback_only_requests_for_this_host_are_served() {
     for host in [format!("localhost:{port}"), format!("[::1]:{port}"), "127.0.0.1".to_owned()] {
         let response = served.get("/health").header("host", host).send().await.unwrap();
         assert_eq!(response.status(), StatusCode::OK);
+    }
+}
+
+#[tokio::test]
+async fn routes_of_the_programs_own_are_served_beside_it_for_this_host_only() {
+    let livez = Router::new().route("/livez", get(|| async { "alive" }));
+    let server = Actuator::new(&registry("")).merge(livez).bind("127.0.0.1:0").await.unwrap();
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let ask = |path| client.get(format!("http://{}{path}", server.address()));
+    let answer = ask("/livez").send().await.unwrap();
+    assert_eq!(answer.text().await.unwrap(), "alive");
+    let answer = ask("/livez").header("host", "evil.example").send().await.unwrap();
+    assert_eq!(answer.status(), StatusCode::MISDIRECTED_REQUEST);
+    for (path, status) in [("/actuator/health", StatusCode::OK), ("/x", StatusCode::NOT_FOUND)] {
+        assert_eq!(ask(path).send().await.unwrap().status(), status, "{path}");
     }
 }
 

@@ -79,12 +79,18 @@ pub struct Actuator {
     registry: Resilience,
     token: Option<Token>,
     capture_events: bool,
+    beside: Router,
 }
 
 impl Actuator {
     /// Starts with no token, so that nothing can be changed, and with all events kept.
     pub fn new(registry: &Resilience) -> Self {
-        Self { registry: registry.clone(), token: None, capture_events: true }
+        Self {
+            registry: registry.clone(),
+            token: None,
+            capture_events: true,
+            beside: Router::new(),
+        }
     }
 
     /// Lets those who have this token of 16 to 1024 visible ASCII characters change the state of breakers,
@@ -108,7 +114,32 @@ impl Actuator {
         self
     }
 
-    /// Returns the routes, all under `/actuator`, for a router of the program's own.
+    /// Serves these routes beside its own, behind the same limits: what else those ask for who run the
+    /// program, such as `/livez` and `/readyz` for an orchestrator.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use axum::{Router, routing::get};
+    /// use resilience::{Config, Resilience, actuator::Actuator};
+    ///
+    /// let registry = Resilience::from_config(Config::default())?;
+    /// let livez = Router::new().route("/livez", get(|| async { "alive" }));
+    /// let actuator = Actuator::new(&registry).merge(livez);
+    /// # let _ = actuator;
+    /// # Ok::<(), resilience::ConfigError>(())
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If one of them has been merged already. The routes under `/actuator` are the actuator's own: serving
+    /// panics if one of these is the same.
+    pub fn merge(mut self, routes: Router) -> Self {
+        self.beside = self.beside.merge(routes);
+        self
+    }
+
+    /// Returns the routes, the actuator's own all under `/actuator`, for a router of the program's own.
     ///
     /// Whoever serves them decides who may connect, and limits connections and their time. Streams that
     /// are open keep a server from stopping gracefully; a [`Server`] ends them.
@@ -124,7 +155,8 @@ impl Actuator {
     /// # Ok::<(), resilience::ConfigError>(())
     /// ```
     pub fn router(self) -> Router {
-        router::router(Shared::new(self))
+        let beside = self.beside.clone();
+        router::router(Shared::new(self), beside)
     }
 
     /// Serves at [`DEFAULT_ADDRESS`], `127.0.0.1:9080`.
@@ -169,6 +201,7 @@ impl Actuator {
     ///
     /// Nothing is served if the future is dropped before it is ready, and the port is free again.
     pub async fn bind(self, address: impl ToSocketAddrs) -> io::Result<Server> {
-        Server::start(address, Shared::new(self)).await
+        let beside = self.beside.clone();
+        Server::start(address, Shared::new(self), beside).await
     }
 }

@@ -13,13 +13,13 @@ use crate::{Bulkhead, CircuitBreaker, RateLimiter, Retry, TimeLimiter};
 const LARGEST_BODY: usize = 4096;
 
 /// The routes for a router of the program's own.
-pub(super) fn router(app: App) -> Router {
-    secured(routes(app))
+pub(super) fn router(app: App, beside: Router) -> Router {
+    secured(routes(app).merge(beside))
 }
 
 /// The routes of a server that has nothing else; if it is `local`, for requests to this host only.
-pub(super) fn whole(app: App, local: bool) -> Router {
-    let routes = routes(app).fallback(problem::not_found);
+pub(super) fn whole(app: App, beside: Router, local: bool) -> Router {
+    let routes = routes(app).merge(beside).fallback(problem::not_found);
     secured(if local { routes.layer(middleware::from_fn(host::local_only)) } else { routes })
 }
 

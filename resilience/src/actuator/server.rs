@@ -39,11 +39,15 @@ pub struct Server {
 }
 
 impl Server {
-    pub(super) async fn start(address: impl ToSocketAddrs, app: App) -> io::Result<Self> {
+    pub(super) async fn start(
+        address: impl ToSocketAddrs,
+        app: App,
+        beside: Router,
+    ) -> io::Result<Self> {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
         let closing = app.closing.clone();
-        let routes = router::whole(app, address.ip().is_loopback());
+        let routes = router::whole(app, beside, address.ip().is_loopback());
         let task = tokio::spawn(serve(listener, routes, closing.subscribe()));
         Ok(Self { address, closing, task })
     }

@@ -32,7 +32,7 @@ pub(super) type App = Arc<Shared>;
 
 impl Shared {
     pub(super) fn new(actuator: Actuator) -> App {
-        let Actuator { registry, token, capture_events } = actuator;
+        let Actuator { registry, token, capture_events, beside: _ } = actuator;
         if capture_events {
             registry.capture_events(true);
         }
