@@ -36,7 +36,8 @@ pub struct Common {
     /// Port on 127.0.0.1; 0 takes a free one
     #[arg(long, required = false)]
     pub port: u16,
-    /// Port on 127.0.0.1 for the actuator and its live page; 0 takes a free one, left out there is none
+    /// Port on 127.0.0.1 for the actuator, its live page, /livez and /readyz; 0 takes a free one, left out
+    /// there is none
     #[arg(long, value_name = "PORT")]
     pub management_port: Option<u16>,
     /// File that declares the protections; the built-in ones if left out
@@ -161,7 +162,7 @@ impl Common {
         let app = app(&registry).await?;
         // It stops when it is dropped, at the end.
         let management = match self.management_port {
-            Some(port) => Some(manage(&registry, port).await?),
+            Some(port) => Some(manage(&registry, port, app.routes.clone()).await?),
             None => None,
         };
 

@@ -527,6 +527,41 @@ fn no_service_needs_an_argument() {
 fn the_demos_help_tells_the_scenes_and_how_long_they_take() {
     let output = Command::new(env!("CARGO_BIN_EXE_demo")).args(["--help"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0));
+#[tokio::test]
+async fn the_management_port_tells_whether_a_process_lives_and_can_work_whatever_its_breakers_say()
+{
+    let mut order = Command::new(binary("order"))
+        .args(["--port", "0", "--management-port", "0"])
+        .env("ACTUATOR_TOKEN", "a-token-of-the-test")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut urls = BufReader::new(order.stdout.take().unwrap()).lines().map(|line| {
+        let line = line.unwrap();
+        line.rsplit(' ').next().unwrap().to_owned()
+    });
+    let (business, actuator) = (urls.next().unwrap(), urls.next().unwrap());
+    let _order = Service { child: order, url: business.clone() };
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    for breaker in ["inventoryCb", "paymentServiceCb", "accountAccess", "accountRead"] {
+        let opened = client
+            .post(format!("{actuator}/circuitbreakers/{breaker}"))
+            .bearer_auth("a-token-of-the-test")
+            .json(&serde_json::json!({ "updateState": "FORCE_OPEN" }));
+        assert_eq!(opened.send().await.unwrap().status(), 200);
+    }
+    let management = actuator.trim_end_matches("/actuator");
+    for url in [&*business, management] {
+        for path in ["livez", "readyz"] {
+            let answer = client.get(format!("{url}/{path}")).send().await.unwrap();
+            assert_eq!(answer.status(), 200, "{url}/{path}");
+        }
+    }
+    let orders = client.get(format!("{management}/products")).send().await.unwrap();
+    assert_eq!(orders.status(), 404, "customers have a port of their own");
+}
+
     let help = String::from_utf8_lossy(&output.stdout);
     for part in [
         "  1  all is well",

@@ -19,7 +19,7 @@ use crate::{
     assembly::StartError,
     management::{TOKEN, manage},
     redis_server::RedisError,
-    settings,
+    settings, web,
 };
 
 /// Starts the whole system on loopback, lets its parts fail, and checks what was promised.
@@ -118,7 +118,10 @@ pub async fn run(options: &Options) -> Result<Report, DemoError> {
     let registry = resilience::init(settings::load(None).map_err(StartError::from)?)
         .map_err(StartError::from)?;
     let management = match options.serve {
-        Some(port) => Some(manage(&registry, port).await.map_err(StartError::from)?),
+        Some(port) => {
+            let health = web::health((), async |()| true);
+            Some(manage(&registry, port, health).await.map_err(StartError::from)?)
+        }
         None => None,
     };
     let stage = Stage::set(registry).await?;
