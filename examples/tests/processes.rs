@@ -476,6 +476,29 @@ fn state_and_parent(process: &Path) -> Option<(String, u32)> {
     Some((after_name.next()?.to_owned(), after_name.next()?.parse().ok()?))
 }
 
+/// The processes that this one has started.
+#[cfg(target_os = "linux")]
+fn children(parent: u32) -> Vec<PathBuf> {
+    let processes = std::fs::read_dir("/proc").unwrap().map_while(Result::ok);
+    let is_child = |process: &PathBuf| state_and_parent(process).is_some_and(|(_, p)| p == parent);
+    processes.map(|process| process.path()).filter(is_child).collect()
+}
+
+/// On how many ports of 127.0.0.1 a process listens.
+#[cfg(target_os = "linux")]
+fn ports(process: &Path) -> usize {
+    const LISTENS: &str = "0A";
+    let table = std::fs::read_to_string(process.join("net/tcp")).unwrap_or_default();
+    let listening = table.lines().filter_map(|line| {
+        let fields: Vec<_> = line.split_whitespace().collect();
+        (fields.get(3) == Some(&LISTENS)).then(|| format!("socket:[{}]", fields[9]))
+    });
+    let listening: Vec<_> = listening.collect();
+    let Ok(files) = std::fs::read_dir(process.join("fd")) else { return 0 };
+    let files = files.filter_map(|file| std::fs::read_link(file.ok()?.path()).ok());
+    files.filter(|file| listening.iter().any(|socket| file.as_os_str() == &**socket)).count()
+}
+
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_demo_that_is_killed_leaves_no_process_behind() {
@@ -486,17 +509,15 @@ async fn a_demo_that_is_killed_leaves_no_process_behind() {
         .spawn()
         .unwrap();
     let demo = Service { child: demo, url: String::new() };
-    let mut left = Vec::new();
-    until("a Redis and three order processes run", async || {
-        let processes = std::fs::read_dir("/proc").unwrap().map_while(Result::ok);
-        left = processes.map(|process| process.path()).collect::<Vec<_>>();
-        left.retain(|process| state_and_parent(process).is_some_and(|(_, p)| p == demo.child.id()));
-        left.len() == 4
+    until("a Redis and three order processes run", async || children(demo.child.id()).len() == 4)
+        .await;
+    // Before they listen they end as well because nobody is there to be told.
+    until("three order processes listen for customers and for who runs them", async || {
+        children(demo.child.id()).iter().filter(|process| ports(process) == 2).count() == 3
     })
     .await;
-    // Until they listen: before that they end as well because nobody is there to be told.
-    tokio::time::sleep(Duration::from_secs(3)).await;
-    assert!(left.iter().all(|process| process.exists()), "the scene goes on");
+    // With the Redis, unless the scene has just killed it.
+    let left = children(demo.child.id());
     drop(demo); // which kills it
     until("they have ended", async || {
         // One that nobody has taken note of is a zombie.
@@ -506,27 +527,6 @@ async fn a_demo_that_is_killed_leaves_no_process_behind() {
     .await;
 }
 
-#[test]
-fn no_service_needs_an_argument() {
-    for (service, port) in [
-        ("order", 8080),
-        ("inventory", 8081),
-        ("payment", 8082),
-        ("pg", 8083),
-        ("account", 8084),
-        ("mail", 8085),
-    ] {
-        let output = Command::new(binary(service)).arg("--help").output().unwrap();
-        let help = String::from_utf8_lossy(&output.stdout);
-        assert!(help.contains(&format!("Usage: {service} [OPTIONS]\n")), "{help}");
-        assert!(help.contains(&format!("[default: {port}]")), "{help}");
-    }
-}
-
-#[test]
-fn the_demos_help_tells_the_scenes_and_how_long_they_take() {
-    let output = Command::new(env!("CARGO_BIN_EXE_demo")).args(["--help"]).output().unwrap();
-    assert_eq!(output.status.code(), Some(0));
 #[tokio::test]
 async fn the_management_port_tells_whether_a_process_lives_and_can_work_whatever_its_breakers_say()
 {
@@ -562,6 +562,27 @@ async fn the_management_port_tells_whether_a_process_lives_and_can_work_whatever
     assert_eq!(orders.status(), 404, "customers have a port of their own");
 }
 
+#[test]
+fn no_service_needs_an_argument() {
+    for (service, port) in [
+        ("order", 8080),
+        ("inventory", 8081),
+        ("payment", 8082),
+        ("pg", 8083),
+        ("account", 8084),
+        ("mail", 8085),
+    ] {
+        let output = Command::new(binary(service)).arg("--help").output().unwrap();
+        let help = String::from_utf8_lossy(&output.stdout);
+        assert!(help.contains(&format!("Usage: {service} [OPTIONS]\n")), "{help}");
+        assert!(help.contains(&format!("[default: {port}]")), "{help}");
+    }
+}
+
+#[test]
+fn the_demos_help_tells_the_scenes_and_how_long_they_take() {
+    let output = Command::new(env!("CARGO_BIN_EXE_demo")).args(["--help"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
     let help = String::from_utf8_lossy(&output.stdout);
     for part in [
         "  1  all is well",
