@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
     process::ExitCode,
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use clap::{Args, Parser, builder::RangedU64ValueParser};
@@ -21,6 +21,7 @@ use tokio::{
 
 use crate::{
     assembly::{Settling, StartError},
+    database::Connections,
     management::manage,
     settings,
     web::{App, Secret, Server},
@@ -28,6 +29,8 @@ use crate::{
 
 /// How long requests under way may hold up the end of a process.
 const GRACE: Duration = Duration::from_secs(10);
+/// How long a connection to the database takes to be given back, on a busy machine.
+const GIVEN_BACK: Duration = Duration::from_secs(1);
 
 /// The arguments of every service.
 #[derive(Debug, Clone, Args)]
@@ -169,6 +172,7 @@ impl Common {
         let mut signals = Signals::new()?;
         let hangup = signal(SignalKind::hangup())?;
         let reloads = tokio::spawn(reload_at(hangup, name.to_owned(), registry, loader));
+        let connections = app.connections.clone();
         let server = Server::start(self.port, app).await?;
         println!("{name} listens on {}", server.url());
         if let Some(management) = &management {
@@ -181,11 +185,29 @@ impl Common {
         reloads.abort();
         tracing::info!("{name} stops");
         tokio::select! {
-            stopped = server.stop() => stopped?,
+            stopped = server.stop() => {
+                stopped?;
+                if let Some(connections) = connections {
+                    look_for_kept(name, &connections).await;
+                }
+            }
             () = signals.next() => tracing::warn!("{name} is told again: it leaves requests unanswered"),
             () = tokio::time::sleep(GRACE) => tracing::warn!("{name} leaves requests unanswered"),
         }
         Ok(())
+    }
+}
+
+/// Warns of connections to the database that are not given back although nothing is under way any more.
+async fn look_for_kept(name: &str, connections: &Connections) {
+    let start = Instant::now();
+    // They go back on tasks of their own.
+    while connections.in_use() > 0 && start.elapsed() < GIVEN_BACK {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let kept = connections.in_use();
+    if kept > 0 {
+        tracing::warn!(kept, "{name} ends, and connections to its database are not given back");
     }
 }
 

@@ -17,6 +17,13 @@ pub(crate) fn unfit(log: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// What a process says after it was told to end for the last time, if it has kept what it should have given
+/// back.
+pub(crate) fn kept(log: &str) -> impl Iterator<Item = &str> {
+    let end = log.rfind(" stops\n").map_or("", |end| &log[end..]);
+    end.lines().filter(|line| line.contains("not given back"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -40,5 +47,14 @@ mod tests {
         ] {
             assert_eq!(unfit(good).count(), 0, "{good}");
         }
+    }
+
+    #[test]
+    fn what_is_kept_counts_at_the_last_end_only() {
+        let kept = |log: &str| super::kept(log).count();
+        let (end, bad) =
+            ("INFO x: order stops\n", "WARN x: order ends, and y are not given back\n");
+        assert_eq!(kept(&format!("{end}{bad}INFO\n{end}{bad}")), 1);
+        assert_eq!(kept(&format!("{end}{bad}INFO\n{end}")), 0);
     }
 }
