@@ -39,6 +39,11 @@ impl Clients {
         Self(customers.iter().map(|customer| answer(customer.order(stage))).collect())
     }
 
+    /// Waits for every answer, whatever it is.
+    pub(super) async fn stay(mut self) {
+        while self.0.join_next().await.is_some() {}
+    }
+
     /// Hangs up: the connections are closed. Returns how many had got no answer by then.
     pub(super) async fn hang_up(mut self) -> usize {
         self.0.abort_all();
