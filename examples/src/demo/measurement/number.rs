@@ -15,8 +15,12 @@ pub(in crate::demo) struct Number {
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Rule {
+    /// The largest.
     Max,
+    /// All together.
     Sum,
+    /// All together, those of the first half taken away: readings before, and then readings after.
+    Growth,
 }
 
 impl Number {
@@ -36,6 +40,16 @@ impl Number {
         let samples: Vec<_> = samples.into_iter().collect();
         let value = samples.iter().copied().max().unwrap_or_default();
         Self { name, rule: Rule::Max, value, samples }
+    }
+
+    /// By how much the readings of counters have grown together; they never become less.
+    pub(in crate::demo) fn growth<const N: usize>(
+        name: &'static str,
+        before: [u64; N],
+        after: [u64; N],
+    ) -> Self {
+        let value = after.iter().sum::<u64>() - before.iter().sum::<u64>();
+        Self { name, rule: Rule::Growth, value, samples: [before, after].concat() }
     }
 
     pub(in crate::demo) fn value(&self) -> u64 {
@@ -59,5 +73,7 @@ mod tests {
         assert_eq!(Number::sum("requests", [1, 2, 1]).value(), 4);
         assert_eq!(Number::max("seconds", [1, 2, 1]).value(), 2);
         assert_eq!(Number::max("seconds", []).value(), 0);
+        let growth = Number::growth("charges", [1, 2], [4, 3]);
+        assert_eq!((growth.value(), growth.samples), (4, vec![1, 2, 4, 3]));
     }
 }

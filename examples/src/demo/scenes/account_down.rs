@@ -33,7 +33,7 @@ pub(in crate::demo) async fn run(stage: &Stage, report: &mut SceneReport) -> Res
     let denied = orders_of(stage, &[barred], &progress).await?;
     stage.entrance_is_free().await?;
     stage.account_faults(FaultPlan { error_rate: 1.0, ..FaultPlan::default() }).await?;
-    let charges_before = stage.charges().await?.len();
+    let charges_before = stage.charges().await?.len() as u64;
     let refused = orders_of(stage, &new, &progress).await?;
     let opened = stage.breaker("accountAccess").state();
     // What was said before the outage is over then.
@@ -69,15 +69,16 @@ pub(in crate::demo) async fn run(stage: &Stage, report: &mut SceneReport) -> Res
         [forbidden.into()],
         is_kept,
     );
-    let made = stage.charges().await?.len() - charges_before;
+    let charges_now = stage.charges().await?.len() as u64;
+    let made = Number::growth("charges", [charges_before], [charges_now]);
     let ordered = refused.iter().map(|answer| !answer.body["order_id"].is_null());
     let ordered = ordered.map(|has_order| sample! {"has_order": has_order});
     let outside = Count::of("without an order", sample! {"has_order": false}, ordered);
-    let is_kept = outside.is_all_of(NEW) && made == KNOWN;
+    let is_kept = outside.is_all_of(NEW) && made.value() == KNOWN as u64;
     report.promise(
         "nobody gets in: none of the others has an order, and the provider's ledger has no charge but \
          those of the known",
-        [outside.into(), Number::once("charges", made as u64).into()],
+        [outside.into(), made.into()],
         is_kept,
     );
     let unchecked = count("unchecked", sample! {"permission": "unchecked"}, &kept);

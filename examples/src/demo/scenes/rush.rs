@@ -65,8 +65,13 @@ pub(in crate::demo) async fn run(stage: &Stage, report: &mut SceneReport) -> Res
         kept,
     );
     let after = stage.entrance().metrics();
-    report.metric("orderRl.permitted", after.permitted - before.permitted);
-    report.metric("orderRl.refused", after.refused - before.refused);
+    for (name, before, after) in [
+        ("permitted", before.permitted, after.permitted),
+        ("refused", before.refused, after.refused),
+    ] {
+        report.metric(&format!("orderRl.{name} before the rush"), before);
+        report.metric(&format!("orderRl.{name}"), after);
+    }
     report.prometheus(stage.lines("resilience4j_ratelimiter", "orderRl"));
     Ok(())
 }

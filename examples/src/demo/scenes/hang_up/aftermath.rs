@@ -34,14 +34,12 @@ impl Breakers {
 
     /// Every call is accounted for, and none as a failure.
     pub(super) fn count_no_failure(&self, stage: &Stage, report: &mut SceneReport, hung_up: usize) {
-        let since = || {
-            self.0.map(|(name, before)| {
-                let now = stage.breaker(name).metrics().totals;
-                (now.failed - before.failed, now.cancelled - before.cancelled)
-            })
-        };
-        let cancelled = Number::sum("calls cancelled", since().map(|(_, cancelled)| cancelled));
-        let failed = Number::sum("failures", since().map(|(failed, _)| failed));
+        let before = self.0.map(|(_, before)| before);
+        let now = Self::of(stage).0.map(|(_, now)| now);
+        let growth =
+            |name, of: fn(Totals) -> u64| Number::growth(name, before.map(of), now.map(of));
+        let cancelled = growth("calls cancelled", |totals| totals.cancelled);
+        let failed = growth("failures", |totals| totals.failed);
         let kept = cancelled.value() == hung_up as u64 && failed.value() == 0;
         report.promise(
             "no breaker has a call left under way: each has counted it as cancelled, none as a failure \
