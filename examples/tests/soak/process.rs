@@ -38,6 +38,7 @@ pub(crate) struct Process {
 }
 
 struct Life {
+    /// Its input is held open: it ends with this process, also with one that is killed.
     child: Child,
     url: String,
     actuator: String,
@@ -123,11 +124,11 @@ impl Life {
     async fn start(program: &str, arguments: &[String], log: File) -> Self {
         let mut child = Command::new(program)
             .args(arguments)
-            .args(["--management-port", "0"])
+            .args(["--management-port", "0", "--end-with-input"])
             .env("CALLBACK_SECRET", SECRET)
             .env("ACTUATOR_TOKEN", TOKEN)
             .env(ONE_PROBE.0, ONE_PROBE.1)
-            .stdin(Stdio::null())
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(log)
             .kill_on_drop(true)
