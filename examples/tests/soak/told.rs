@@ -65,9 +65,15 @@ impl Told {
         }
     }
 
-    /// Takes note of an order that stands, as an answer says.
+    /// Takes note of an order that stands, as an answer says. Who is told that it is placed is told
+    /// which one it is.
     pub(crate) fn order(&mut self, request: &OrderRequest, key: Option<&str>, answer: &Answer) {
-        let Some(id) = answer.body["order_id"].as_str() else { return };
+        let Some(id) = answer.body["order_id"].as_str() else {
+            if matches!(answer.status, 200 | 402) {
+                self.wrong.push(format!("an order has no name: {answer:?}"));
+            }
+            return;
+        };
         let status = serde_json::from_value(answer.body["status"].clone());
         let payment = serde_json::from_value(answer.body["payment_status"].clone());
         let (Ok(status), Ok(payment)) = (status, payment) else {
@@ -152,6 +158,16 @@ mod tests {
         assert!(said.contains("Retry-After"), "{said}");
         let refused = Answer { has_retry_after: true, ..refused };
         assert_eq!(wrong(|told| told.answered("an order", &refused, &allowed)), "");
+    }
+
+    #[test]
+    fn an_order_that_is_placed_and_has_no_name_is_wrong() {
+        let said = |status, body| wrong(|told| told.order(&request(), None, &answer(status, body)));
+        for body in [json!(null), json!({}), json!({ "order_id": 1 })] {
+            assert!(said(200, body.clone()).contains("no name"), "{body}");
+            assert!(said(402, body.clone()).contains("no name"), "{body}");
+            assert_eq!(said(503, body), "", "it was not placed");
+        }
     }
 
     #[test]
