@@ -2,7 +2,7 @@
 
 use std::{path::Path, time::Duration};
 
-use examples::{mail::Sent, order::Order, payment::Payment, pg::Charge};
+use examples::{order::Order, payment::Payment, pg::Charge};
 use reqwest::Client;
 use serde::Deserialize;
 use sqlx::{Connection, FromRow, SqliteConnection, sqlite::SqliteConnectOptions};
@@ -15,13 +15,14 @@ use crate::{
 /// A process may have been told to stand still while it writes.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Has the databases note what must happen once, and what never.
-pub(crate) async fn watch(system: &System) {
-    let mut payments = open(&system.database("payment"), PATIENCE).await;
-    let mut orders = open(&system.database("order"), PATIENCE).await;
-    let noted = "CREATE TABLE noted (name TEXT NOT NULL)";
+const NOTED: &str = "CREATE TABLE noted (name TEXT NOT NULL)";
+
+/// Has the databases of orders and of payments note what must happen once, and what never.
+pub(crate) async fn watch(orders: &Path, payments: &Path) {
+    let mut payments = open(payments, PATIENCE).await;
+    let mut orders = open(orders, PATIENCE).await;
     for statement in [
-        noted,
+        NOTED,
         "CREATE TRIGGER settled AFTER UPDATE OF status ON payments \
          WHEN NEW.status IN ('APPROVED', 'REJECTED') OR OLD.status IN ('APPROVED', 'REJECTED') \
          BEGIN INSERT INTO noted VALUES (NEW.idempotency_key); END",
@@ -29,7 +30,7 @@ pub(crate) async fn watch(system: &System) {
         sqlx::query(statement).execute(&mut payments).await.unwrap();
     }
     for statement in [
-        noted,
+        NOTED,
         "CREATE TRIGGER taken_back AFTER UPDATE OF status ON orders \
          WHEN OLD.status = 'CONFIRMED' AND NEW.status <> 'CONFIRMED' \
          BEGIN INSERT INTO noted VALUES (NEW.order_id); END",
@@ -45,13 +46,9 @@ async fn noted(connection: &mut SqliteConnection) -> Vec<String> {
 }
 
 impl Books {
-    /// The books as they are now; the stock at the beginning is that of `before`.
+    /// The books as they are now, without the mails; the stock at the beginning is that of `before`.
     pub(crate) async fn of(system: &System, client: &Client, before: Option<&Self>) -> Self {
-        let mut books = Self {
-            charges: charges(&system.urls, client).await,
-            mails: mails(&system.urls, client).await,
-            ..Self::default()
-        };
+        let mut books = Self { charges: charges(&system.urls, client).await, ..Self::default() };
         let mut orders = open(&system.database("order"), PATIENCE).await;
         let rows = sqlx::query("SELECT * FROM orders").fetch_all(&mut orders).await.unwrap();
         for row in rows {
@@ -107,12 +104,57 @@ async fn charges(urls: &Urls, client: &Client) -> Vec<Charge> {
     charges
 }
 
-async fn mails(urls: &Urls, client: &Client) -> Sent {
-    let sent = client.get(format!("{}/mails", urls.mails)).send().await.unwrap();
-    sent.json().await.unwrap()
-}
-
 async fn open(path: &Path, patience: Duration) -> SqliteConnection {
     let options = SqliteConnectOptions::new().filename(path).busy_timeout(patience);
     SqliteConnection::connect_with(&options).await.unwrap()
+}
+
+#[cfg(test)]
+mod tests {
+    use examples::{order::OrderStore, payment::PaymentStore};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_must_never_happen_to_an_order_or_twice_to_a_payment_is_noted_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let [orders, payments] = ["order", "payment"].map(|name| folder.path().join(name));
+        OrderStore::open(&orders).await.unwrap();
+        PaymentStore::open(&payments).await.unwrap();
+        watch(&orders, &payments).await;
+
+        let mut orders = open(&orders, PATIENCE).await;
+        let order = "INSERT INTO orders \
+             (order_id, user_id, sku, quantity, amount, status, payment_status, payment_begun) VALUES";
+        run(&mut orders, &format!("{order} ('back', 1, 'book', 1, 1, 'ORDERED', 'PENDING', 1)"))
+            .await;
+        run(&mut orders, &format!("{order} ('lost', 1, 'book', 1, 1, 'ORDERED', 'PENDING', 1)"))
+            .await;
+        run(&mut orders, &format!("{order} ('undone', 1, 'book', 1, 1, 'ORDERED', 'PENDING', 0)"))
+            .await;
+        let paid = "UPDATE orders SET status = 'CONFIRMED', payment_status = 'APPROVED'";
+        run(&mut orders, paid).await;
+        run(&mut orders, paid).await;
+        run(&mut orders, "DELETE FROM orders WHERE order_id = 'undone'").await;
+        assert_eq!(noted(&mut orders).await, [""; 0]);
+        let back = "UPDATE orders SET status = 'ORDERED', payment_status = 'PENDING'";
+        run(&mut orders, &format!("{back} WHERE order_id = 'back'")).await;
+        run(&mut orders, "DELETE FROM orders WHERE order_id = 'lost'").await;
+        assert_eq!(noted(&mut orders).await, ["back", "lost"]);
+
+        let mut payments = open(&payments, PATIENCE).await;
+        let payment = "INSERT INTO payments \
+             (idempotency_key, order_id, amount, status, provider, charge_key, touched_at) VALUES";
+        run(&mut payments, &format!("{payment} ('k', 'o', 1, 'REQUESTED', 'A', 'c', 0)")).await;
+        run(&mut payments, "UPDATE payments SET status = 'TIMEOUT'").await;
+        assert_eq!(noted(&mut payments).await, [""; 0]);
+        run(&mut payments, "UPDATE payments SET status = 'APPROVED', settled_by = 'ANSWER'").await;
+        assert_eq!(noted(&mut payments).await, ["k"]);
+        run(&mut payments, "UPDATE payments SET status = 'REJECTED'").await;
+        assert_eq!(noted(&mut payments).await, ["k", "k"]);
+    }
+
+    async fn run(connection: &mut SqliteConnection, statement: &str) {
+        sqlx::query(sqlx::AssertSqlSafe(statement)).execute(connection).await.unwrap();
+    }
 }

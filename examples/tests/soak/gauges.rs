@@ -2,6 +2,28 @@
 
 use std::collections::HashMap;
 
+use serde_json::Value;
+
+const SLOTS: &str = "resilience4j_bulkhead_max_allowed_concurrent_calls";
+const FREE: &str = "resilience4j_bulkhead_available_concurrent_calls";
+const WAITING: &str = "resilience4j_ratelimiter_waiting_threads";
+const STATE: &str = "resilience4j_circuitbreaker_state";
+
+/// Every process has all that is declared: one of which nothing is told is no idle one.
+const BULKHEADS: [&str; 5] = ["accountAccessBh", "inventoryBh", "ledgerBh", "mailBh", "webhooksBh"];
+const LIMITERS: [&str; 2] = ["orderGlobalRl", "orderRl"];
+const BREAKERS: [&str; 9] = [
+    "accountAccess",
+    "accountRead",
+    "inventoryCb",
+    "mailCb",
+    "otherProviderCb",
+    "paymentCb",
+    "paymentQueryCb",
+    "paymentServiceCb",
+    "pgQueryCb",
+];
+
 /// The gauges of a process by what they measure and what of, from its page for Prometheus.
 #[derive(Debug)]
 pub(crate) struct Gauges<'a>(HashMap<(&'a str, &'a str), f64>);
@@ -20,30 +42,35 @@ impl<'a> Gauges<'a> {
         )
     }
 
-    /// Every slot that is taken and everybody who waits, although nothing is under way.
+    /// Every slot that is taken and everybody who waits for a permission, although nothing is under
+    /// way, and all of which that is not told.
     pub(crate) fn busy(&self) -> Vec<String> {
-        let taken = self.all("resilience4j_bulkhead_max_allowed_concurrent_calls").filter(
-            |(labels, most)| {
-                self.0.get(&("resilience4j_bulkhead_available_concurrent_calls", labels))
-                    != Some(most)
-            },
-        );
-        let waiting =
-            self.all("resilience4j_ratelimiter_waiting_threads").filter(|(_, count)| *count > 0.0);
-        taken.chain(waiting).map(|(labels, value)| format!("{labels}: {value}")).collect()
+        let taken =
+            self.all(SLOTS).filter(|(labels, most)| self.0.get(&(FREE, labels)) != Some(most));
+        let waiting = self.all(WAITING).filter(|(_, count)| *count > 0.0);
+        let found = taken.chain(waiting).map(|(labels, value)| format!("{labels}: {value}"));
+        found.chain(self.untold(SLOTS, &BULKHEADS)).chain(self.untold(WAITING, &LIMITERS)).collect()
     }
 
-    /// Every breaker that is not closed.
+    /// Every breaker that is not closed, and all of which that is not told.
     pub(crate) fn not_closed(&self) -> Vec<String> {
-        self.all("resilience4j_circuitbreaker_state")
+        let not_closed = self
+            .all(STATE)
             .filter(|(labels, value)| *value > 0.0 && !labels.contains("state=\"closed\""))
-            .map(|(labels, _)| labels.to_owned())
-            .collect()
+            .map(|(labels, _)| labels.to_owned());
+        not_closed.chain(self.untold(STATE, &BREAKERS)).collect()
     }
 
-    /// How many series there are.
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
+    /// The instances that this is not told of.
+    fn untold(&self, metric: &str, names: &[&str]) -> impl Iterator<Item = String> {
+        let is_told = |name: &str| {
+            let label = format!("name=\"{name}\"");
+            self.all(metric).any(|(labels, _)| labels.contains(&label))
+        };
+        names
+            .iter()
+            .filter(move |name| !is_told(name))
+            .map(move |name| format!("{name} has no {metric}"))
     }
 
     fn all(&self, metric: &str) -> impl Iterator<Item = (&'a str, f64)> {
@@ -52,41 +79,85 @@ impl<'a> Gauges<'a> {
     }
 }
 
+/// Every bulkhead that somebody waits for a slot of, which only the list of instances tells, and all of
+/// which that is not told.
+pub(crate) fn waited_for(instances: &Value) -> impl Iterator<Item = String> {
+    let all = instances["bulkheads"].as_array().map(Vec::as_slice).unwrap_or_default();
+    BULKHEADS.into_iter().filter_map(|name| {
+        let bulkhead = all.iter().find(|bulkhead| bulkhead["name"] == name);
+        let waiting = bulkhead.map_or(&Value::Null, |bulkhead| &bulkhead["waiting"]);
+        (*waiting != 0).then(|| format!("for a slot of {name} wait {waiting}"))
+    })
+}
+
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
-    const IDLE: &str = "# HELP x y
-resilience4j_bulkhead_available_concurrent_calls{name=\"a\"} 4
-resilience4j_bulkhead_max_allowed_concurrent_calls{name=\"a\"} 4
-resilience4j_circuitbreaker_state{name=\"b\",state=\"closed\"} 1
-resilience4j_circuitbreaker_state{name=\"b\",state=\"open\"} 0
-resilience4j_ratelimiter_waiting_threads{name=\"c\"} 0";
+    /// A page of all that there must be, at rest.
+    fn idle() -> String {
+        let slots = BULKHEADS
+            .map(|name| format!("{FREE}{{name=\"{name}\"}} 4\n{SLOTS}{{name=\"{name}\"}} 4\n"));
+        let waiting = LIMITERS.map(|name| format!("{WAITING}{{name=\"{name}\"}} 0\n"));
+        let states = BREAKERS.map(|name| {
+            let state =
+                |state, value| format!("{STATE}{{name=\"{name}\",state=\"{state}\"}} {value}\n");
+            state("closed", 1) + &state("open", 0)
+        });
+        format!("# HELP x y\n{}{}{}", slots.concat(), waiting.concat(), states.concat())
+    }
 
     #[test]
     fn nothing_is_busy_where_every_slot_is_free_and_nobody_waits() {
-        let gauges = Gauges::of(IDLE);
+        let page = idle();
+        let gauges = Gauges::of(&page);
         assert_eq!((gauges.busy(), gauges.not_closed()), (vec![], vec![]));
-        assert_eq!(gauges.len(), 5);
     }
 
     #[test]
     fn a_slot_that_is_taken_and_somebody_who_waits_are_found() {
-        for (idle, busy) in [
+        for (idle_line, busy_line) in [
             (
-                "available_concurrent_calls{name=\"a\"} 4",
-                "available_concurrent_calls{name=\"a\"} 3",
+                "available_concurrent_calls{name=\"mailBh\"} 4",
+                "available_concurrent_calls{name=\"mailBh\"} 3",
             ),
-            ("{name=\"c\"} 0", "{name=\"c\"} 1"),
+            ("{name=\"orderRl\"} 0", "{name=\"orderRl\"} 1"),
         ] {
-            let page = IDLE.replace(idle, busy);
+            let page = idle().replace(idle_line, busy_line);
             assert_eq!(Gauges::of(&page).busy().len(), 1, "{page}");
         }
     }
 
     #[test]
     fn a_breaker_that_is_not_closed_is_found() {
-        let page = IDLE.replace("open\"} 0", "open\"} 1");
-        assert_eq!(Gauges::of(&page).not_closed(), ["name=\"b\",state=\"open\""]);
+        let page = idle().replace("mailCb\",state=\"open\"} 0", "mailCb\",state=\"open\"} 1");
+        assert_eq!(Gauges::of(&page).not_closed(), ["name=\"mailCb\",state=\"open\""]);
+    }
+
+    #[test]
+    fn what_is_not_told_is_not_taken_for_idle() {
+        for metric in [SLOTS, FREE, WAITING, STATE] {
+            let page = idle().replace(metric, "renamed");
+            let gauges = Gauges::of(&page);
+            assert!(!gauges.busy().is_empty() || !gauges.not_closed().is_empty(), "{metric}");
+        }
+        for name in BULKHEADS.iter().chain(&LIMITERS).chain(&BREAKERS) {
+            let page = idle().replace(&format!("\"{name}\""), "\"renamed\"");
+            let gauges = Gauges::of(&page);
+            let untold: Vec<_> = gauges.busy().into_iter().chain(gauges.not_closed()).collect();
+            assert!(untold.len() == 1 && untold[0].starts_with(name), "{untold:?}");
+        }
+    }
+
+    #[test]
+    fn who_waits_for_a_slot_is_found_and_so_is_a_bulkhead_of_which_nothing_is_told() {
+        let all = |waiting: Value| {
+            let bulkheads = BULKHEADS.map(|name| json!({ "name": name, "waiting": waiting }));
+            waited_for(&json!({ "bulkheads": bulkheads })).count()
+        };
+        assert_eq!((all(json!(0)), all(json!(1)), all(Value::Null)), (0, 5, 5));
+        assert_eq!(waited_for(&Value::Null).count(), 5);
     }
 }

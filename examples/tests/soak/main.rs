@@ -10,7 +10,9 @@ mod audit;
 mod books;
 mod gate;
 mod gauges;
+mod keys;
 mod logs;
+mod mails;
 mod process;
 mod resources;
 mod run;
@@ -19,6 +21,7 @@ mod summary;
 mod system;
 mod told;
 mod traffic;
+mod worked;
 
 use std::{
     fs, mem,
@@ -27,7 +30,8 @@ use std::{
 
 use audit::Books;
 use fastrand::Rng;
-use gauges::Gauges;
+use gauges::{Gauges, waited_for};
+use mails::Mails;
 use reqwest::Client;
 use resources::Uses;
 use run::{Run, Trace};
@@ -55,16 +59,18 @@ async fn whatever_fails_no_order_is_lost_none_is_charged_twice_and_all_comes_to_
     let trace = Trace::of(run);
     let mut system = System::start(trace.folder()).await;
     let client = Client::builder().no_proxy().pool_max_idle_per_host(0).build().unwrap();
-    books::watch(&system).await;
+    books::watch(&system.database("order"), &system.database("payment")).await;
     let before = Books::of(&system, &client, None).await;
     let clients = Clients::new(system.urls.clone());
     let uses = Uses::default();
     let mut rng = Rng::with_seed(run.seed);
     run.start = Instant::now();
 
-    let sampling = tokio::spawn({
+    let mails = Mails::default();
+    let watching = tokio::spawn({
         let (uses, ids) = (uses.clone(), system.ids.clone());
-        async move { uses.sample(&ids).await }
+        let (mails, client, url) = (mails.clone(), client.clone(), system.urls.mails.clone());
+        async move { tokio::join!(uses.sample(&ids), mails.watch(&client, &url)) }
     });
     let mut under_way = JoinSet::new();
     tokio::select! {
@@ -79,15 +85,19 @@ async fn whatever_fails_no_order_is_lost_none_is_charged_twice_and_all_comes_to_
     while let Some(done) = under_way.join_next().await {
         done.unwrap();
     }
+    let refused = clients.once_more(rng.fork()).await;
     run.say("nobody asks any more");
     let busy = idle(&mut system, &client, &uses).await;
-    let books = Books::of(&system, &client, Some(&before)).await;
-    sampling.abort();
+    watching.abort();
+    let mut books = Books::of(&system, &client, Some(&before)).await;
+    (books.mails, books.unseen_mails) = mails.all(&client, &system.urls.mails).await;
 
     let told = mem::take(&mut *clients.told.lock());
     let mut faults = books.faults(&told);
-    faults.extend(settled);
-    faults.extend(busy);
+    faults.extend(worked::missing(&books, &told, run.length));
+    for found in [settled, refused, busy] {
+        faults.extend(found);
+    }
     summary::print(run, &mut system, &books, &told, &uses);
     faults.extend(told.wrong);
     for process in system.processes() {
@@ -95,7 +105,8 @@ async fn whatever_fails_no_order_is_lost_none_is_charged_twice_and_all_comes_to_
         process.terminate().await;
         let log = fs::read_to_string(process.log()).unwrap();
         let name = process.name;
-        faults.extend(logs::unfit(&log).map(|line| format!("in the log of {name}: {line}")));
+        let unfit = logs::unfit(&log).chain(logs::kept(&log));
+        faults.extend(unfit.map(|line| format!("in the log of {name}: {line}")));
     }
     let kinds = counted(&faults).map(|(fault, times)| format!("{times:6}  {fault}\n"));
     let kinds: String = kinds.collect();
@@ -141,9 +152,8 @@ async fn calm(
         clients.calmly(rng.fork(), users.next().expect("there is always one more")).await;
         let mut open = Vec::new();
         for (name, page) in pages(system, client).await {
-            let gauges = Gauges::of(&page);
-            assert!(gauges.len() > 0, "{name} tells nothing: {page}");
-            open.extend(gauges.not_closed().iter().map(|breaker| format!("{name}: {breaker}")));
+            let not_closed = Gauges::of(&page).not_closed();
+            open.extend(not_closed.iter().map(|breaker| format!("{name}: {breaker}")));
         }
         let is_settled = Books::of(system, client, None).await.is_settled();
         if open.is_empty() && is_settled {
@@ -167,7 +177,11 @@ async fn idle(system: &mut System, client: &Client, uses: &Uses) -> Vec<String> 
         }
         for process in system.processes() {
             busy.extend(uses.grown(process.name, process.id()));
+            let instances = client.get(format!("{}/instances", process.actuator())).send().await;
+            let instances = instances.unwrap().json().await.unwrap();
+            busy.extend(waited_for(&instances).map(|what| format!("{}: {what}", process.name)));
         }
+        busy.extend(keys::lasting(&system.urls.redis).await.unwrap());
         for service in ["order", "payment", "inventory"] {
             if !books::is_writable(&system.database(service)).await {
                 busy.push(format!("{service} has a transaction open"));

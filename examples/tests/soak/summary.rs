@@ -29,7 +29,7 @@ pub(crate) fn print(run: Run, system: &mut System, books: &Books, told: &Told, u
     for (what, count) in counted(payments).chain(counted(orders)) {
         println!("{count:6}  {what}");
     }
-    println!("{:6}  mails", books.mails.count);
+    println!("{:6}  mails", books.mails.len());
     println!("{:6}  troubles", schedule(run.seed, run.length).len());
     for process in system.processes() {
         println!("        {}", uses.told(process.name, process.id()));

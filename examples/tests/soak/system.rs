@@ -38,6 +38,7 @@ pub(crate) struct Urls {
     /// Past the gates, so that ledgers can be read and switches be turned at any time.
     pub(crate) providers: [String; 2],
     pub(crate) mails: String,
+    pub(crate) redis: String,
 }
 
 /// All parts, and where their databases and logs are.
@@ -79,6 +80,7 @@ impl System {
             orders: [order_url.clone(), other_order_url],
             providers: [pg_1.url().to_owned(), pg_2.url().to_owned()],
             mails: url(mail),
+            redis: redis_url.clone(),
         };
         let accounts = start(Target::Account, env!("CARGO_BIN_EXE_account"), account, &[]).await;
         let mails = start(Target::Mail, env!("CARGO_BIN_EXE_mail"), mail, &[]).await;

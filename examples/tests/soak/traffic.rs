@@ -1,6 +1,9 @@
 //! What clients do: mixed, at random, and without regard to what the system is going through.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use examples::{
     order::OrderRequest,
@@ -44,6 +47,9 @@ const REFUSALS: [(u16, &str); 5] = [
 ];
 const PAID_OR_NOT: [(u16, &str); 3] =
     [(200, ""), (402, "PAYMENT_DECLINED"), (409, "ALREADY_IN_PROGRESS")];
+
+/// What may be answered when all is well.
+const WELL: [(u16, &str); 2] = [(200, ""), (429, "TOO_MANY_REQUESTS")];
 
 /// What a client does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,6 +137,34 @@ impl Clients {
             self.place("an order in the calm", url, "/orders", &request, None).await;
             self.report_again(url, &mut rng).await;
         }
+    }
+
+    /// Orders once more at both order processes, now that all is well and nobody else asks, and says who
+    /// did not get his order confirmed.
+    pub(crate) async fn once_more(&self, mut rng: Rng) -> Vec<String> {
+        let mut refused = Vec::new();
+        for url in &self.urls.orders {
+            let user_id = FIRST_USER + USERS + IN_THE_CALM - 1;
+            let request = OrderRequest { user_id, amount: 1, ..order(&mut rng) };
+            let start = Instant::now();
+            // What others have used up of a second's permissions comes back with the next one.
+            let answer = loop {
+                let asked = self.post(url, "/orders", None).json(&request);
+                let answer = self.ask("an order at the end", asked, &WELL).await;
+                let is_too_soon = answer.as_ref().is_some_and(|answer| answer.status == 429);
+                if !is_too_soon || start.elapsed() > PATIENCE {
+                    break answer;
+                }
+                tokio::time::sleep(IDLE).await;
+            };
+            match answer {
+                Some(answer) if answer.body["status"] == "CONFIRMED" => {
+                    self.told.lock().order(&request, None, &answer);
+                }
+                answer => refused.push(format!("all is well, and {url} answers {answer:?}")),
+            }
+        }
+        refused
     }
 
     async fn act(&self, deed: Deed, mut rng: Rng) {
