@@ -37,10 +37,10 @@ pub(in crate::demo) async fn run(stage: &Stage, report: &mut SceneReport) -> Res
     report.promise("half within 200 ms, all within 1 s", [latencies.into()], prompt);
     let states = BREAKERS.iter().zip(before).map(|(name, before)| {
         let now = transitions(stage, name);
-        let state = stage.breaker(name).state().to_string();
+        let is_now = stage.breaker(name).state().to_string();
         sample! {
             "breaker": *name,
-            "state": state,
+            "state": is_now,
             "transitions_before": before,
             "transitions_now": now,
             "is_still": now == before,
