@@ -35,6 +35,8 @@ pub(crate) struct Process {
     arguments: Vec<String>,
     log: PathBuf,
     now: Option<Life>,
+    /// Who has it stand still.
+    holder: Option<Child>,
 }
 
 struct Life {
@@ -55,7 +57,7 @@ impl Process {
         let words = arguments.iter().flat_map(|(name, value)| [*name, *value]);
         let arguments = words.map(str::to_owned).collect();
         let log = folder.join(format!("{name}.log"));
-        let mut process = Self { name, program, arguments, log, now: None };
+        let mut process = Self { name, program, arguments, log, now: None, holder: None };
         process.come_back().await;
         process
     }
@@ -103,7 +105,24 @@ impl Process {
         assert!(status.as_ref().unwrap().success(), "{} ended with {status:?}", self.name);
     }
 
-    pub(crate) async fn signal(&self, signal: &str) {
+    /// Has it stand still until it is told to go on, or until this process ends: one that stands still does
+    /// not see its input end.
+    pub(crate) fn stand_still(&mut self) {
+        let id = self.id().to_string();
+        let holder = Command::new("sh")
+            .args(["-c", "trap '' INT; kill -STOP $0; read -r _; kill -CONT $0", &id])
+            .stdin(Stdio::piped())
+            .spawn();
+        self.holder = Some(holder.unwrap());
+    }
+
+    pub(crate) async fn go_on(&mut self) {
+        let mut holder = self.holder.take().expect("it stands still");
+        // Which ends its input.
+        holder.wait().await.unwrap();
+    }
+
+    async fn signal(&self, signal: &str) {
         let told = Command::new("kill").args([signal, &self.id().to_string()]).status().await;
         assert!(told.unwrap().success());
     }

@@ -160,7 +160,7 @@ impl Part {
                         process.terminate().await;
                     }
                 }
-                Trouble::StandStill => process.signal("-STOP").await,
+                Trouble::StandStill => process.stand_still(),
                 Trouble::Refuse => gate.as_mut().expect("it has a gate").close().await,
                 Trouble::Delay { ms } => {
                     switch(client, process, FaultPlan { delay_ms: ms, ..HEALTHY }).await;
@@ -192,7 +192,7 @@ impl Part {
                     process.come_back().await;
                     ids.lock().insert(process.name, process.id());
                 }
-                Trouble::StandStill => process.signal("-CONT").await,
+                Trouble::StandStill => process.go_on().await,
                 Trouble::Refuse => gate.as_mut().expect("it has a gate").reopen().await,
                 Trouble::Delay { .. }
                 | Trouble::Hang
