@@ -132,8 +132,7 @@ impl Actuator {
     ///
     /// # Panics
     ///
-    /// If one of them has been merged already. The routes under `/actuator` are the actuator's own: serving
-    /// panics if one of these is the same.
+    /// If one of them has been merged already.
     pub fn merge(mut self, routes: Router) -> Self {
         self.beside = self.beside.merge(routes);
         self
@@ -154,6 +153,10 @@ impl Actuator {
     /// # let _ = app;
     /// # Ok::<(), resilience::ConfigError>(())
     /// ```
+    ///
+    /// # Panics
+    ///
+    /// If a route that was [merged](Self::merge) is one of the actuator's own.
     pub fn router(self) -> Router {
         let beside = self.beside.clone();
         router::router(Shared::new(self), beside)
@@ -178,6 +181,10 @@ impl Actuator {
     ///
     /// If the port cannot be bound.
     ///
+    /// # Panics
+    ///
+    /// If a route that was [merged](Self::merge) is one of the actuator's own.
+    ///
     /// # Cancel safety
     ///
     /// Nothing is served if the future is dropped before it is ready, and the port is free again.
@@ -196,6 +203,10 @@ impl Actuator {
     /// # Errors
     ///
     /// If the address cannot be bound.
+    ///
+    /// # Panics
+    ///
+    /// If a route that was [merged](Self::merge) is one of the actuator's own.
     ///
     /// # Cancel safety
     ///
