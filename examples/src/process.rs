@@ -187,8 +187,10 @@ impl Common {
         tokio::select! {
             stopped = server.stop() => {
                 stopped?;
-                if let Some(connections) = connections {
-                    look_for_kept(name, &connections).await;
+                let kept = kept(connections.as_ref()).await;
+                if kept > 0 {
+                    let problem = "connections to its database are not given back";
+                    tracing::warn!(kept, "{name} ends, and {problem}");
                 }
             }
             () = signals.next() => tracing::warn!("{name} is told again: it leaves requests unanswered"),
@@ -198,17 +200,15 @@ impl Common {
     }
 }
 
-/// Warns of connections to the database that are not given back although nothing is under way any more.
-async fn look_for_kept(name: &str, connections: &Connections) {
+/// How many connections are not given back although nothing is under way any more.
+async fn kept(connections: Option<&Connections>) -> usize {
+    let in_use = || connections.map_or(0, Connections::in_use);
     let start = Instant::now();
     // They go back on tasks of their own.
-    while connections.in_use() > 0 && start.elapsed() < GIVEN_BACK {
+    while in_use() > 0 && start.elapsed() < GIVEN_BACK {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    let kept = connections.in_use();
-    if kept > 0 {
-        tracing::warn!(kept, "{name} ends, and connections to its database are not given back");
-    }
+    in_use()
 }
 
 /// Reads the protections anew at each signal. What is wrong with them is logged, and those in force
@@ -261,5 +261,23 @@ pub async fn main<A: Parser>(run: impl AsyncFnOnce(A) -> Result<(), StartError>)
             eprintln!("error: {error}");
             ExitCode::FAILURE
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sqlx::SqlitePool;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_connection_that_is_not_given_back_is_told_and_one_that_is_on_its_way_is_not() {
+        let pool = SqlitePool::connect("sqlite::memory:").await.unwrap();
+        let connections = Connections::of(&pool);
+        let held = pool.acquire().await.unwrap();
+        assert_eq!(kept(Some(&connections)).await, 1);
+        drop(held);
+        assert_eq!(kept(Some(&connections)).await, 0);
+        assert_eq!(kept(None).await, 0, "it has no database");
     }
 }
