@@ -27,7 +27,7 @@ pub(crate) type Ids = Arc<Mutex<BTreeMap<&'static str, u32>>>;
 
 /// What a trouble can come to.
 pub(crate) enum Part {
-    Service { process: Process, gate: Option<Gate>, ids: Ids },
+    Service { process: Box<Process>, gate: Option<Gate>, ids: Ids },
     Redis(RedisServer),
 }
 
@@ -114,7 +114,11 @@ impl System {
         let first = start(Target::FirstOrder, program, order_1, &arguments).await;
         let second = start(Target::SecondOrder, program, order_2, &arguments).await;
 
-        let service = |process, gate| Part::Service { process, gate, ids: Arc::clone(&ids) };
+        let service = |process, gate| Part::Service {
+            process: Box::new(process),
+            gate,
+            ids: Arc::clone(&ids),
+        };
         let parts = vec![
             (Target::FirstOrder, service(first, None)),
             (Target::SecondOrder, service(second, None)),
@@ -131,7 +135,7 @@ impl System {
 
     pub(crate) fn processes(&mut self) -> impl Iterator<Item = &mut Process> {
         self.parts.iter_mut().filter_map(|(_, part)| match part {
-            Part::Service { process, .. } => Some(process),
+            Part::Service { process, .. } => Some(&mut **process),
             Part::Redis(_) => None,
         })
     }
