@@ -58,6 +58,23 @@ impl Books {
         faults
     }
 
+    /// Everything that is kept for orders that are neither paid nor going to be, now that nobody comes back.
+    pub(crate) fn kept_in_vain(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        self.stock(&mut faults);
+        for (id, kept) in &self.reservations {
+            if self.orders.get(id).is_some_and(|booked| !booked.is_payment_begun) {
+                faults.push(format!("{kept:?} is kept for {id}, which nobody pays"));
+            }
+        }
+        faults
+    }
+
+    /// Whether nobody is going to pay some order.
+    pub(crate) fn has_forsaken(&self) -> bool {
+        self.orders.values().any(|booked| !booked.is_payment_begun)
+    }
+
     /// Whether nothing is open any more.
     pub(crate) fn is_settled(&self) -> bool {
         self.payments.iter().all(is_settled)
@@ -385,6 +402,15 @@ mod tests {
         found("10 - 7 were taken and 2", |books, _| {
             books.stock.insert("book".into(), (10, 7));
         });
+    }
+
+    #[test]
+    fn stock_that_is_kept_for_an_order_that_nobody_pays_is_found_once_nobody_comes_back() {
+        let (mut books, _) = good();
+        assert_eq!((books.kept_in_vain(), books.has_forsaken()), (vec![], false));
+        books.orders.get_mut("a").unwrap().is_payment_begun = false;
+        assert!(books.kept_in_vain()[0].contains("which nobody pays"));
+        assert!(books.has_forsaken());
     }
 
     fn order(books: &mut Books) -> &mut Order {

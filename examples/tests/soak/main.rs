@@ -100,6 +100,7 @@ async fn whatever_fails_no_order_is_lost_none_is_charged_twice_and_all_comes_to_
     }
     summary::print(run, &mut system, &books, &told, &uses);
     faults.extend(told.wrong);
+    faults.extend(forsaken(&mut system, &client, &before).await);
     for process in system.processes() {
         process.assert_alive();
         process.terminate().await;
@@ -192,6 +193,24 @@ async fn idle(system: &mut System, client: &Client, uses: &Uses) -> Vec<String> 
         }
         if busy.is_empty() || start.elapsed() > IDLE_WITHIN {
             return busy;
+        }
+        tokio::time::sleep(GLANCE).await;
+    }
+}
+
+/// Has an order process take it that nobody comes back to the orders whose payment was not begun, and says
+/// what is still kept for them when it has had the time to withdraw them.
+async fn forsaken(system: &mut System, client: &Client, before: &Books) -> Vec<String> {
+    let order = system.processes().find(|process| process.name == "order-1");
+    let order = order.expect("it is one of them");
+    order.terminate().await;
+    order.add("--withdraw-after", "1");
+    order.come_back().await;
+    let start = Instant::now();
+    loop {
+        let books = Books::of(system, client, Some(before)).await;
+        if !books.has_forsaken() || start.elapsed() > IDLE_WITHIN {
+            return books.kept_in_vain();
         }
         tokio::time::sleep(GLANCE).await;
     }

@@ -88,6 +88,11 @@ impl Process {
         self.now = Some(life);
     }
 
+    /// Has it start with one more argument from here on.
+    pub(crate) fn add(&mut self, name: &str, value: &str) {
+        self.arguments.extend([name, value].map(str::to_owned));
+    }
+
     /// Ends it by SIGKILL.
     pub(crate) async fn kill(&mut self) {
         self.assert_alive();
