@@ -16,7 +16,7 @@ const WARM: usize = 10;
 const MEMORY_KB: u64 = 12 * 1024;
 /// What may be taken more from one second to the next, of which a process gets a dozen requests. Bursts
 /// come and go: a fifth of the seconds, those in which most was taken and those in which least was, say
-/// nothing. In healthy runs that came to 9 KiB at most, and to 36 and 48 where each order left 16 behind.
+/// nothing. In healthy runs that came to 10 KiB at most, and to 36 and 48 where each order left 16 behind.
 const CREEP_KB: i64 = 20;
 /// So many seconds tell it: a process that is ended every now and then is not judged by them.
 const TELLING: usize = 30;
