@@ -26,10 +26,11 @@ fn first_line(command: &str, arguments: &[&str]) -> Option<String> {
     text.lines().next().map(str::to_owned)
 }
 
-/// What one `Instant::now()` takes, in nanoseconds: the fastest of many runs of it, as rows are.
+/// What one `Instant::now()` takes, in nanoseconds: the fastest of the samples of half a second,
+/// as for a row.
 pub fn clock_read() -> f64 {
     const READS: u32 = 10_000;
-    (0..51)
+    (0..2_000)
         .map(|_| {
             let start = Instant::now();
             for _ in 0..READS {

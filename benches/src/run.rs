@@ -14,7 +14,7 @@ use tokio::runtime::Handle;
 
 use crate::{
     allocations,
-    table::{Row, Table},
+    table::{Of, Table},
 };
 
 /// Measures rows, and prints them at the end as a table.
@@ -30,14 +30,13 @@ impl Run {
     /// `target`.
     pub fn new(target: &Path) -> Self {
         let directory = target.join("resilience-bench");
-        let criterion = Criterion::default()
-            .output_directory(&directory)
-            .sample_size(30)
-            .warm_up_time(Duration::from_millis(300))
-            .measurement_time(Duration::from_secs(1))
-            .nresamples(5_000)
-            .configure_from_args();
-        Self { criterion, directory, table: Table::new() }
+        Self { criterion: criterion(&directory), directory, table: Table::new() }
+    }
+
+    /// Begins to measure all rows once more.
+    pub fn next_pass(&mut self) {
+        // To the one before, each row would be a second one of its name.
+        self.criterion = criterion(&self.directory);
     }
 
     /// Measures what one `call` takes, and what it allocates.
@@ -132,9 +131,7 @@ impl Run {
         // Not there where the filter left the row out.
         let Ok(samples) = fs::read(&samples) else { return };
         let samples: Samples = serde_json::from_slice(&samples).expect("criterion's format");
-        let nanos = samples.nanos(of);
-        let (case, by) = (case.to_owned(), by.to_owned());
-        self.table.rows.push(Row { case, by, nanos, allocations: *allocated });
+        self.table.add(case, by, of, samples.nanos(of), *allocated);
     }
 
     /// Prints the table, and writes it to `resilience-bench/table.md` below the target directory.
@@ -154,13 +151,14 @@ impl Run {
     }
 }
 
-/// Which of the samples stands for a row.
-#[derive(Clone, Copy)]
-enum Of {
-    /// What else there is on a machine, neighbours of a virtual one among it, only makes a call slower.
-    Fastest,
-    /// Two threads may have luck, too, and not get in each other's way.
-    Median,
+fn criterion(directory: &Path) -> Criterion {
+    Criterion::default()
+        .output_directory(directory)
+        .sample_size(30)
+        .warm_up_time(Duration::from_millis(150))
+        .measurement_time(Duration::from_millis(500))
+        .nresamples(5_000)
+        .configure_from_args()
 }
 
 /// What criterion has measured: how often it called, and the nanoseconds that took.
@@ -174,11 +172,7 @@ impl Samples {
     fn nanos(&self, of: Of) -> f64 {
         let calls = self.times.iter().zip(&self.iters).map(|(took, calls)| took / calls);
         let mut calls: Vec<f64> = calls.collect();
-        calls.sort_by(f64::total_cmp);
-        match of {
-            Of::Fastest => calls[0],
-            Of::Median => calls[calls.len() / 2],
-        }
+        of.among(&mut calls)
     }
 }
 
