@@ -42,7 +42,9 @@ fn main() {
     // A neighbour of the machine may be busy for as long as one row takes.
     for _ in 0..PASSES {
         run.next_pass();
-        subjects.iter().for_each(|subject| subject(&mut run));
+        for subject in subjects {
+            subject(&mut run);
+        }
     }
     run.finish();
 }
