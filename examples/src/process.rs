@@ -22,7 +22,7 @@ use tokio::{
 use crate::{
     assembly::{Settling, StartError},
     database::Connections,
-    management::manage,
+    management::{Stopping, manage},
     settings,
     web::{App, Secret, Server},
 };
@@ -163,17 +163,18 @@ impl Common {
         tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(ansi).init();
         let registry = resilience::init(loader.clone().load()?)?;
         let app = app(&registry).await?;
-        // It stops when it is dropped, at the end.
-        let management = match self.management_port {
-            Some(port) => Some(manage(&registry, port, app.routes.clone()).await?),
-            None => None,
-        };
-
         let mut signals = Signals::new()?;
         let hangup = signal(SignalKind::hangup())?;
-        let reloads = tokio::spawn(reload_at(hangup, name.to_owned(), registry, loader));
-        let connections = app.connections.clone();
+        let (connections, health) = (app.connections.clone(), app.routes.clone());
         let server = Server::start(self.port, app).await?;
+        let stopping = Stopping::default();
+        // Once the other is open, so that nobody is told of a service that is not there. It stops when it
+        // is dropped, at the end.
+        let management = match self.management_port {
+            Some(port) => Some(manage(&registry, port, health, &stopping).await?),
+            None => None,
+        };
+        let reloads = tokio::spawn(reload_at(hangup, name.to_owned(), registry, loader));
         println!("{name} listens on {}", server.url());
         if let Some(management) = &management {
             println!("{name} manages on http://{}/actuator", management.address());
@@ -183,6 +184,7 @@ impl Common {
             () = input_ends(), if self.end_with_input => {}
         }
         reloads.abort();
+        stopping.begin();
         tracing::info!("{name} stops");
         tokio::select! {
             stopped = server.stop() => {

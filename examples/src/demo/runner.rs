@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     assembly::StartError,
-    management::{TOKEN, manage},
+    management::{Stopping, TOKEN, manage},
     redis_server::RedisError,
     settings, web,
 };
@@ -120,7 +120,8 @@ pub async fn run(options: &Options) -> Result<Report, DemoError> {
     let management = match options.serve {
         Some(port) => {
             let health = web::health((), async |()| true);
-            Some(manage(&registry, port, health).await.map_err(StartError::from)?)
+            let management = manage(&registry, port, health, &Stopping::default()).await;
+            Some(management.map_err(StartError::from)?)
         }
         None => None,
     };

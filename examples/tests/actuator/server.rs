@@ -1,6 +1,11 @@
 use std::time::Duration;
 
-use axum::{Router, body::Body, http::Request, routing::get};
+use axum::{
+    Router,
+    body::{Body, Bytes},
+    http::Request,
+    routing::{get, post},
+};
 use reqwest::StatusCode;
 use resilience::actuator::Actuator;
 use tokio::{
@@ -39,6 +44,43 @@ async fn routes_of_the_programs_own_are_served_beside_it_for_this_host_only() {
     for (path, status) in [("/actuator/health", StatusCode::OK), ("/x", StatusCode::NOT_FOUND)] {
         assert_eq!(ask(path).send().await.unwrap().status(), status, "{path}");
     }
+}
+
+#[tokio::test]
+async fn routes_of_the_programs_own_take_no_longer_bodies_than_the_actuator_does() {
+    let echo = Router::new().route("/echo", post(async |body: Bytes| body.len().to_string()));
+    let server = Actuator::new(&registry("")).merge(echo).bind("127.0.0.1:0").await.unwrap();
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    for (length, status) in [(4_096, StatusCode::OK), (4_097, StatusCode::PAYLOAD_TOO_LARGE)] {
+        let ask = client.post(format!("http://{}/echo", server.address())).body(vec![b'x'; length]);
+        assert_eq!(ask.send().await.unwrap().status(), status, "{length}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_for_a_route_of_the_programs_own_that_does_not_arrive_is_not_waited_for() {
+    let echo = Router::new().route("/echo", post(async |body: Bytes| body.len().to_string()));
+    let server = Actuator::new(&registry("")).merge(echo).bind("127.0.0.1:0").await.unwrap();
+    let mut half = TcpStream::connect(server.address()).await.unwrap();
+    half.write_all(b"POST /echo HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\nhalf")
+        .await
+        .unwrap();
+    let began = Instant::now();
+    let mut answer = [0; 12];
+    timeout(PATIENCE, half.read_exact(&mut answer)).await.unwrap().unwrap();
+    assert_eq!(answer, *b"HTTP/1.1 408");
+    assert_eq!(began.elapsed().as_secs(), 10);
+}
+
+#[tokio::test]
+async fn the_fallbacks_of_merged_routes_are_left_out() {
+    let with_fallback = || Router::new().fallback(async || "somebody else's");
+    let actuator = Actuator::new(&registry("")).merge(with_fallback()).merge(with_fallback());
+    let server = actuator.clone().bind("127.0.0.1:0").await.unwrap();
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let answer = client.get(format!("http://{}/x", server.address())).send().await.unwrap();
+    assert_eq!(answer.status(), StatusCode::NOT_FOUND);
+    let _programs_own: Router = Router::new().fallback(async || "mine").merge(actuator.router());
 }
 
 #[tokio::test]

@@ -2,8 +2,7 @@
 
 use axum::{
     Json,
-    body::Bytes,
-    extract::{FromRequest, Request, State, rejection::BytesRejection},
+    extract::{Request, State},
     http::StatusCode,
     middleware::Next,
     response::{IntoResponse, Response},
@@ -12,10 +11,11 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{
+    body,
     extract::Path,
     filter::Name,
     problem::Problem,
-    state::{ARRIVAL, App, Shared},
+    state::{App, Shared},
 };
 use crate::{
     CircuitBreaker,
@@ -86,18 +86,8 @@ pub(super) async fn change(
     request: Request,
 ) -> Result<Json<Changed>, Problem> {
     let name = name.checked()?;
-    let body = body(request).await?;
+    let body = body::whole(request).await?;
     app.look(move |app| apply(app, &name, &body)).await.map(Json)
-}
-
-async fn body(request: Request) -> Result<Bytes, Problem> {
-    let body = tokio::time::timeout(ARRIVAL, Bytes::from_request(request, &())).await;
-    let body = body.map_err(|_| {
-        let seconds = ARRIVAL.as_secs();
-        let message = format!("the body did not arrive within {seconds} seconds");
-        Problem::new(StatusCode::REQUEST_TIMEOUT, message)
-    })?;
-    body.map_err(|refused: BytesRejection| Problem::new(refused.status(), refused.body_text()))
 }
 
 /// Changes a breaker and those of all its keys: who forces a name open means all of its calls.

@@ -28,6 +28,7 @@
 //! listens on loopback. Nothing that a call carries is in it: no arguments, no keys, no texts of errors.
 //! Whoever may connect may read; changes need the token.
 
+mod body;
 mod change_state;
 mod config;
 mod event_json;
@@ -114,8 +115,12 @@ impl Actuator {
         self
     }
 
-    /// Serves these routes beside its own, behind the same limits: what else those ask for who run the
-    /// program, such as `/livez` and `/readyz` for an orchestrator.
+    /// Serves these routes beside its own: what else those ask for who run the program, such as `/livez` and
+    /// `/readyz` for an orchestrator.
+    ///
+    /// They are behind the same limits: bodies of 4 KiB at most, which have 10 seconds to arrive, and in a
+    /// [`Server`] its connections and hosts. The token is not asked for there. Their fallback is left out,
+    /// as a server has its own, and what is under `/actuator` is the actuator's: no route of theirs may be there.
     ///
     /// # Examples
     ///
@@ -132,9 +137,9 @@ impl Actuator {
     ///
     /// # Panics
     ///
-    /// If one of them has been merged already.
+    /// If one of them, by the same path and method, has been merged already.
     pub fn merge(mut self, routes: Router) -> Self {
-        self.beside = self.beside.merge(routes);
+        self.beside = self.beside.merge(routes.reset_fallback());
         self
     }
 
@@ -156,7 +161,7 @@ impl Actuator {
     ///
     /// # Panics
     ///
-    /// If a route that was [merged](Self::merge) is one of the actuator's own.
+    /// If a route that was [merged](Self::merge) has path and method of one of the actuator's own.
     pub fn router(self) -> Router {
         let beside = self.beside.clone();
         router::router(Shared::new(self), beside)
@@ -183,7 +188,7 @@ impl Actuator {
     ///
     /// # Panics
     ///
-    /// If a route that was [merged](Self::merge) is one of the actuator's own.
+    /// If a route that was [merged](Self::merge) has path and method of one of the actuator's own.
     ///
     /// # Cancel safety
     ///
@@ -206,7 +211,7 @@ impl Actuator {
     ///
     /// # Panics
     ///
-    /// If a route that was [merged](Self::merge) is one of the actuator's own.
+    /// If a route that was [merged](Self::merge) has path and method of one of the actuator's own.
     ///
     /// # Cancel safety
     ///

@@ -5,22 +5,26 @@ use std::sync::Arc;
 use axum::{Router, extract::DefaultBodyLimit, middleware, routing::get};
 
 use super::{
-    change_state, config, event_stream, events, health, host, index, lists, live_stream, page,
-    problem, prometheus, state::App,
+    body, change_state, config, event_stream, events, health, host, index, lists, live_stream,
+    page, problem, prometheus, state::App,
 };
 use crate::{Bulkhead, CircuitBreaker, RateLimiter, Retry, TimeLimiter};
 
-const LARGEST_BODY: usize = 4096;
-
 /// The routes for a router of the program's own.
 pub(super) fn router(app: App, beside: Router) -> Router {
-    secured(routes(app).merge(beside))
+    secured(routes(app).merge(bounded(beside)))
 }
 
 /// The routes of a server that has nothing else; if it is `local`, for requests to this host only.
 pub(super) fn whole(app: App, beside: Router, local: bool) -> Router {
-    let routes = routes(app).merge(beside).fallback(problem::not_found);
+    let routes = routes(app).merge(bounded(beside)).fallback(problem::not_found);
     secured(if local { routes.layer(middleware::from_fn(host::local_only)) } else { routes })
+}
+
+/// The program's own routes, which take no more and wait no longer than the actuator's.
+fn bounded(beside: Router) -> Router {
+    let arrived = middleware::from_fn(body::arrived);
+    beside.layer(arrived).layer(DefaultBodyLimit::max(body::LARGEST))
 }
 
 /// Around all else, so that what is refused is secured too.
@@ -31,7 +35,7 @@ fn secured(routes: Router) -> Router {
 fn routes(app: App) -> Router {
     let authorized = middleware::from_fn_with_state(Arc::clone(&app), change_state::authorize);
     let change = axum::routing::post(change_state::change)
-        .layer(DefaultBodyLimit::max(LARGEST_BODY))
+        .layer(DefaultBodyLimit::max(body::LARGEST))
         .route_layer(authorized);
     let routes = Router::new()
         .route("/circuitbreakers", get(lists::circuit_breakers))
