@@ -89,6 +89,11 @@ async fn whatever_fails_no_order_is_lost_none_is_charged_twice_and_all_comes_to_
     run.say("nobody asks any more");
     let busy = idle(&mut system, &client, &uses).await;
     watching.abort();
+    // It goes on until then, unless it has panicked.
+    assert!(
+        watching.await.is_err_and(|ended| ended.is_cancelled()),
+        "what was watched is not known"
+    );
     let mut books = Books::of(&system, &client, Some(&before)).await;
     (books.mails, books.unseen_mails) = mails.all(&client, &system.urls.mails).await;
 
