@@ -209,7 +209,7 @@ async fn forsaken(system: &mut System, client: &Client, before: &Books) -> Vec<S
     let order = system.processes().find(|process| process.name == "order-1");
     let order = order.expect("it is one of them");
     order.terminate().await;
-    order.add("--withdraw-after", "1");
+    order.set("--withdraw-after", "1");
     order.come_back().await;
     let start = Instant::now();
     loop {

@@ -88,9 +88,11 @@ impl Process {
         self.now = Some(life);
     }
 
-    /// Has it start with one more argument from here on.
-    pub(crate) fn add(&mut self, name: &str, value: &str) {
-        self.arguments.extend([name, value].map(str::to_owned));
+    /// Has it start with another value of this argument from here on.
+    pub(crate) fn set(&mut self, name: &str, value: &str) {
+        let mut words = self.arguments.iter_mut().skip_while(|word| *word != name);
+        let old = words.nth(1).expect("it was started with one");
+        value.clone_into(old);
     }
 
     /// Ends it by SIGKILL.

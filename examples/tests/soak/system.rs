@@ -109,6 +109,8 @@ impl System {
             ("--redis", &redis_url),
             ("--database", &order_db),
             ("--settle-every", "1"),
+            // What was told to stand has to be there at the end, however long the run is.
+            ("--withdraw-after", "86400"),
         ];
         let program = env!("CARGO_BIN_EXE_order");
         let first = start(Target::FirstOrder, program, order_1, &arguments).await;
