@@ -12,16 +12,16 @@ const STATE: &str = "resilience4j_circuitbreaker_state";
 /// Every process has all that is declared: one of which nothing is told is no idle one.
 const BULKHEADS: [&str; 5] = ["accountAccessBh", "inventoryBh", "ledgerBh", "mailBh", "webhooksBh"];
 const LIMITERS: [&str; 2] = ["orderGlobalRl", "orderRl"];
-const BREAKERS: [&str; 9] = [
+/// But those that have a breaker for each key (`otherProviderCb`, `pgQueryCb`), of which the one without
+/// a key sees no call: the others close by calls that nobody has to make in the calm.
+const BREAKERS: [&str; 7] = [
     "accountAccess",
     "accountRead",
     "inventoryCb",
     "mailCb",
-    "otherProviderCb",
     "paymentCb",
     "paymentQueryCb",
     "paymentServiceCb",
-    "pgQueryCb",
 ];
 
 /// The gauges of a process by what they measure and what of, from its page for Prometheus.
