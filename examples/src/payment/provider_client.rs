@@ -21,7 +21,8 @@ pub enum Verdict {
     /// The provider has not seen the charge: somebody else may be asked.
     NotAsked,
     /// The provider does not take the charge, by its own word: nothing was charged, and somebody else
-    /// may be asked.
+    /// may be asked. That word is taken for its last one on this charge: a provider that had room again
+    /// might still take a request that is on its way from earlier, and two would charge.
     NotTaken,
     /// No answer that can be relied on: the provider may have charged.
     Unknown,

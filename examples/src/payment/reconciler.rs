@@ -102,7 +102,8 @@ impl Reconciler {
                 let again = async move { asking.charge(&asked, &payment).await };
                 match self.service.carried_through(again).await? {
                     Verdict::NotAsked => return Ok(Next::Waits),
-                    // It has never seen the charge and will not take it: others may be asked.
+                    // It has never seen the charge and will not take it, nor an earlier request for it
+                    // that arrives late, as one that is full stays so: others may be asked.
                     Verdict::NotTaken => {
                         service.store.queue_again(&reference, provider.name()).await?;
                         return Ok(Next::Goes);

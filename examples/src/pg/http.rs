@@ -119,7 +119,7 @@ impl From<NotBooked> for ApiError {
         match error {
             NotBooked::KeyReused => Self::key_reused(),
             // A failure of the provider: nothing was booked, and who is told so does well to ask another
-            // one.
+            // one. He may, as nothing ever makes room again for a request of his that arrives late.
             NotBooked::Full => {
                 Self::new(StatusCode::INSUFFICIENT_STORAGE, "LEDGER_FULL", error.to_string())
             }
