@@ -6,9 +6,11 @@ mod support;
 
 use std::time::Duration;
 
+use axum::{Router, body::to_bytes, extract::Request, http::StatusCode};
 use examples::{
     assembly::{self, OrderUrls, Settling},
     faults::FaultPlan,
+    order::{OrderRequest, OrderStore},
     web::Server,
 };
 use resilience::circuit_breaker::State;
@@ -238,11 +240,11 @@ async fn an_order_left_pending_is_not_undone_by_a_second_attempt_that_fails() {
 }
 
 /// Another order process at the same database, which knows nothing of the clicks of the first.
-async fn beside(world: &World, inventory: &Server) -> Server {
+async fn beside(world: &World, inventory: &Server, settling: &Settling) -> Server {
     let database = world.system.database("order");
     let urls = OrderUrls { inventory_url: inventory.base_url(), ..world.order_urls() };
-    let (accounts, settling) = (world.accounts(), Settling::default());
-    let app = assembly::order(&world.registry, &database, &urls, &accounts, &settling);
+    let accounts = world.accounts();
+    let app = assembly::order(&world.registry, &database, &urls, &accounts, settling);
     Server::start(0, app.await.unwrap()).await.unwrap()
 }
 
@@ -253,7 +255,7 @@ async fn go_on_beside(world: &World, faults: FaultPlan) -> (Answer, Answer) {
     let app = assembly::inventory(&world.registry, &database, &world.accounts()).await.unwrap();
     let inventory = Server::start(0, app).await.unwrap();
     world.put(format!("{}/faults", inventory.url()), &json!(faults)).await;
-    let server = beside(world, &inventory).await;
+    let server = beside(world, &inventory, &Settling::default()).await;
     support::database::note_releases(&database).await;
     let slow = FaultPlan { delay_ms: 1_000, drop_rate: 1.0, ..FaultPlan::default() };
     world.inventory_faults(slow).await;
@@ -321,11 +323,68 @@ async fn an_order_that_is_withdrawn_as_abandoned_while_it_is_placed_is_not_charg
     let world = World::settling(&[], &settling).await;
     world.inventory_faults(FaultPlan { delay_ms: 300, ..FaultPlan::default() }).await;
     let placed = world.order(&book(1)).await;
-    assert_eq!(placed.status, 409, "{placed:?}");
+    assert_eq!(placed.status, 503, "{placed:?}");
+    assert!(placed.retry_after.is_some());
+    assert_nothing_was_ordered(&placed);
     let (orders, stock) = (world.system.database("order"), world.system.database("inventory"));
     until("it is forgotten", async || count(&orders, "orders").await == 0).await;
     until("stock is given back", async || count(&stock, "reservations").await == 0).await;
     assert!(world.ledger().await.is_empty());
+}
+
+/// The way to the inventory of a reservation that was asked for before its order was withdrawn as abandoned,
+/// and arrives after it: it is made, and the answer says that it failed.
+async fn late_reservations(world: &World) -> Server {
+    let (client, orders) = (reqwest::Client::new(), world.system.database("order"));
+    let inventory = world.system.inventory.url();
+    let app = Router::new().fallback(move |request: Request| async move {
+        let (parts, body) = request.into_parts();
+        let is_reservation = parts.uri.path() == "/inventory/reserve";
+        if is_reservation {
+            // Until it is forgotten, or nobody waits any more.
+            while count(&orders, "orders").await > 0 {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        }
+        let body = to_bytes(body, usize::MAX).await.unwrap();
+        let call = client.post(format!("{inventory}{}", parts.uri)).headers(parts.headers);
+        let done = call.body(body).send().await.unwrap().status();
+        assert!(done.is_success(), "{done}");
+        if is_reservation { StatusCode::INTERNAL_SERVER_ERROR } else { done }
+    });
+    Server::start(0, app).await.unwrap()
+}
+
+#[tokio::test]
+async fn stock_that_is_kept_after_its_order_was_withdrawn_as_abandoned_is_given_back() {
+    for is_gone_on_with in [false, true] {
+        let world = World::start(&[]).await;
+        let (orders, stock) = (world.system.database("order"), world.system.database("inventory"));
+        support::database::note_releases(&stock).await;
+        let settling = Settling {
+            every: Duration::from_millis(20),
+            withdraw_after: Duration::from_secs(1),
+            ..Settling::default()
+        };
+        let inventory = late_reservations(&world).await;
+        let server = beside(&world, &inventory, &settling).await;
+        let url = format!("{}/orders", server.url());
+        let failed = if is_gone_on_with {
+            let request =
+                OrderRequest { user_id: 1, sku: "book".into(), quantity: 1, amount: 12_000 };
+            let order = request.into_order().unwrap();
+            let store = OrderStore::open(&orders).await.unwrap();
+            assert!(store.insert(Some("k"), &order).await.unwrap());
+            world.keyed_post(&url, "k", &book(1)).await
+        } else {
+            world.post(url, &book(1)).await
+        };
+        assert_eq!(failed.status, 503, "{failed:?}");
+        assert_nothing_was_ordered(&failed);
+        assert_eq!(count(&stock, "released").await, 1, "it was kept, and given back");
+        assert_eq!(count(&stock, "reservations").await, 0);
+        assert!(world.ledger().await.is_empty());
+    }
 }
 
 /// Orders without a key, and leaves when stock is kept and nobody was asked for the money.
@@ -352,7 +411,7 @@ async fn an_order_that_another_process_has_told_of_is_not_withdrawn() {
 #[tokio::test]
 async fn of_two_processes_that_get_a_key_at_once_one_places_the_order() {
     let world = World::start(&[("ratelimiter.instances.orderRl.limit_for_period", "1000")]).await;
-    let server = beside(&world, &world.system.inventory).await;
+    let server = beside(&world, &world.system.inventory, &Settling::default()).await;
     let other = format!("{}/orders", server.url());
     for round in 0..20 {
         let (key, book) = (format!("k{round}"), book(1));

@@ -19,6 +19,9 @@ pub enum OrderError {
     /// The inventory keeps nothing for the order, which was not placed.
     #[error("nothing was ordered")]
     NotPlaced(#[source] InventoryError),
+    /// The order was withdrawn before its payment was begun, by a sweep or by another process.
+    #[error("the order was withdrawn meanwhile; nothing was ordered")]
+    Withdrawn,
     /// The inventory did not confirm a reservation for an order that stands all the same: somebody has
     /// gone on with it, and it may have been charged.
     #[error("order '{}' stands, not known to be paid", order.order_id)]
@@ -61,6 +64,10 @@ impl From<OrderError> for ApiError {
                 Self::new(StatusCode::CONFLICT, "ALREADY_IN_PROGRESS", message)
             }
             OrderError::KeyReused => Self::key_reused(),
+            OrderError::Withdrawn => {
+                let status = StatusCode::SERVICE_UNAVAILABLE;
+                Self::refused(status, "DEPENDENCY_UNAVAILABLE", message, None)
+            }
             OrderError::NotPlaced(cause) => Self::from(cause).and(&message),
             OrderError::Unreserved { order, cause } => {
                 Self::from(cause).and(&message).with_order(*order)

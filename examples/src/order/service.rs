@@ -98,8 +98,8 @@ impl OrderService {
     ///
     /// # Errors
     ///
-    /// If there is no such order, the payment is declined again, somebody else is paying the order, or
-    /// the outcome of its last payment is unknown: then it is not paid once more.
+    /// If there is no such order, it is withdrawn meanwhile, the payment is declined again, somebody else
+    /// is paying the order, or the outcome of its last payment is unknown: then it is not paid once more.
     ///
     /// # Cancel safety
     ///
@@ -213,12 +213,12 @@ impl OrderService {
     /// Reserves and pays for an order that is not known to be paid.
     async fn finish(&self, order: Order) -> Result<Order, OrderError> {
         if !self.store.take_up(&order).await? {
-            return Err(OrderError::InProgress); // in another process, which is just withdrawing it
+            return Err(OrderError::Withdrawn);
         }
-        // It may have been charged already: whatever fails now, the order is not undone.
+        // It may have been charged already: whatever fails now, the order is not undone here.
         match self.reserve(&order).await {
             Ok(()) => self.pay(order).await,
-            Err(cause) => Err(OrderError::Unreserved { order: Box::new(order), cause }),
+            Err(cause) => Err(self.unreserved(order, cause).await?),
         }
     }
 
@@ -255,7 +255,7 @@ impl OrderService {
         if !self.store.begin_payment(&order).await? {
             // It was withdrawn as abandoned, maybe before the inventory kept this.
             self.withdraw_to_the_end(&order.order_id).await?;
-            return Err(OrderError::InProgress);
+            return Err(OrderError::Withdrawn);
         }
         let request = PaymentRequest { order_id: order.order_id.clone(), amount: order.amount };
         let state = match self.payment.pay(order.user(), &order.payment_key(), &request).await {

@@ -162,7 +162,8 @@ impl OrderStore {
     }
 
     /// Begins to take back an order, and says whether that was done: it is not once anybody has gone on
-    /// with it, who needs its reservation and may have charged. There is no way back from here.
+    /// with it, who needs its reservation and may have charged, nor where somebody else has begun that.
+    /// There is no way back from here.
     ///
     /// # Errors
     ///

@@ -24,16 +24,32 @@ impl OrderService {
         order: Order,
         cause: InventoryError,
     ) -> Result<OrderError, OrderError> {
-        let (service, order_id) = (self.clone(), order.order_id.clone());
-        let may_be_kept = cause.may_have_reserved();
-        let work = async move { service.withdraw(&order_id, may_be_kept).await };
-        Ok(if self.carried_through(work).await?? {
-            OrderError::NotPlaced(cause)
-        } else {
-            // Another process, which does not know of the clicks of this one, goes on with it under the
-            // same key.
-            OrderError::Unreserved { order: Box::new(order), cause }
-        })
+        let service = self.clone();
+        let work = async move {
+            if service.withdraw(&order.order_id, cause.may_have_reserved()).await? {
+                Ok(OrderError::NotPlaced(cause))
+            } else {
+                // Another process, which does not know of the clicks of this one, goes on with it under
+                // the same key, or a sweep was faster.
+                service.tell_unreserved(order, cause).await
+            }
+        };
+        self.carried_through(work).await?
+    }
+
+    /// Says what became of an order that was gone on with, as `cause` kept its reservation from being
+    /// confirmed.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`undo`](Self::undo).
+    pub(super) async fn unreserved(
+        &self,
+        order: Order,
+        cause: InventoryError,
+    ) -> Result<OrderError, OrderError> {
+        let service = self.clone();
+        self.carried_through(async move { service.tell_unreserved(order, cause).await }).await?
     }
 
     /// Gives back what may be kept for an order that is being withdrawn, and forgets it.
@@ -85,7 +101,22 @@ impl OrderService {
         Ok(())
     }
 
-    /// Says whether the order was withdrawn.
+    /// An order that a sweep has taken for abandoned meanwhile does not stand.
+    async fn tell_unreserved(
+        &self,
+        order: Order,
+        cause: InventoryError,
+    ) -> Result<OrderError, OrderError> {
+        if self.store.find(&order.order_id).await?.is_some() {
+            return Ok(OrderError::Unreserved { order: Box::new(order), cause });
+        }
+        // The sweep may have given back what was kept before the inventory kept this.
+        self.give_back(&order.order_id).await?;
+        Ok(OrderError::NotPlaced(cause))
+    }
+
+    /// Says whether the order is withdrawn by this: not if anybody has gone on with it, nor if a sweep
+    /// was faster.
     async fn withdraw(&self, order_id: &str, may_be_kept: bool) -> Result<bool, OrderError> {
         if !self.store.begin_withdrawal(order_id).await? {
             return Ok(false);
