@@ -17,7 +17,8 @@ pub struct Arguments {
     urls: OrderUrls,
     #[command(flatten)]
     settle: Settle,
-    /// Seconds after which an order whose payment was not begun is withdrawn, as its client has left
+    /// Seconds after which an order whose payment was not begun is withdrawn, as its client has left;
+    /// must be longer than the 30 s that the inventory is waited for
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = process::seconds())]
     withdraw_after: u64,
     #[command(flatten)]
