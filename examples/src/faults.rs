@@ -35,6 +35,9 @@ pub struct FaultPlan {
 pub struct Faults(Arc<Mutex<FaultPlan>>);
 
 impl FaultPlan {
+    /// None of them.
+    pub const HEALTHY: Self = Self { delay_ms: 0, error_rate: 0.0, drop_rate: 0.0 };
+
     fn check(self) -> Result<Self, ApiError> {
         let rate = 0.0..=1.0;
         if self.delay_ms > LONGEST_DELAY_MS {

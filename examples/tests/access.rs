@@ -20,10 +20,9 @@ use resilience::circuit_breaker::State;
 use serde_json::{Value, json};
 use support::{Answer, World, book, database, until};
 
-const HEALTHY: FaultPlan = FaultPlan { delay_ms: 0, error_rate: 0.0, drop_rate: 0.0 };
-const FAILS: FaultPlan = FaultPlan { error_rate: 1.0, ..HEALTHY };
-const DROPS: FaultPlan = FaultPlan { drop_rate: 1.0, ..HEALTHY };
-const HANGS: FaultPlan = FaultPlan { delay_ms: 60_000, ..HEALTHY };
+const FAILS: FaultPlan = FaultPlan { error_rate: 1.0, ..FaultPlan::HEALTHY };
+const DROPS: FaultPlan = FaultPlan { drop_rate: 1.0, ..FaultPlan::HEALTHY };
+const HANGS: FaultPlan = FaultPlan { delay_ms: 60_000, ..FaultPlan::HEALTHY };
 
 /// Longer than any test.
 const LONG: Duration = Duration::from_hours(1);
@@ -227,7 +226,7 @@ async fn a_failure_is_not_remembered() {
     let world = World::start(&[]).await;
     world.account_faults(FAILS).await;
     assert_undecided(&world.reserve(Some("1"), "o").await);
-    world.account_faults(HEALTHY).await;
+    world.account_faults(FaultPlan::HEALTHY).await;
     assert_eq!(world.reserve(Some("1"), "o").await.status, 204);
 }
 
@@ -258,7 +257,7 @@ async fn stampede(faults: FaultPlan) -> (Arc<World>, Vec<Answer>) {
 
 #[tokio::test]
 async fn a_hundred_who_miss_the_same_answer_at_once_ask_once() {
-    let (world, answers) = stampede(HEALTHY).await;
+    let (world, answers) = stampede(FaultPlan::HEALTHY).await;
     assert!(answers.iter().all(|answer| answer.status == 204), "{answers:?}");
     assert_eq!(questions(&world).await, (2, 1));
     assert_eq!(written(&world).await, 101);
@@ -278,7 +277,7 @@ async fn when_the_one_who_asks_hangs_up_another_who_waits_asks() {
     // The version is known by then, so that the next question is the one for the role.
     assert_eq!(world.reserve(Some("2"), "first").await.status, 204);
     let (asked, _) = questions(&world).await;
-    world.account_faults(FaultPlan { delay_ms: 300, ..HEALTHY }).await;
+    world.account_faults(FaultPlan { delay_ms: 300, ..FaultPlan::HEALTHY }).await;
     let reserve = |order: &'static str| {
         let world = Arc::clone(&world);
         tokio::spawn(async move { world.reserve(Some("1"), order).await })
@@ -299,7 +298,7 @@ async fn when_the_one_who_asks_hangs_up_another_who_waits_asks() {
 async fn who_waits_too_long_for_the_answer_to_somebody_else_does_not_get_in() {
     let patience = ("timelimiter.instances.accountWaitTl.timeout_duration", "100ms");
     let world = World::start(&[patience]).await;
-    world.account_faults(FaultPlan { delay_ms: 800, ..HEALTHY }).await;
+    world.account_faults(FaultPlan { delay_ms: 800, ..FaultPlan::HEALTHY }).await;
     let refused = world.reserve(Some("1"), "o").await;
     assert_undecided(&refused);
     assert!(refused.took < Duration::from_millis(800), "{:?}", refused.took);
@@ -366,7 +365,7 @@ async fn a_version_that_is_not_told_leaves_permissions_as_they_were_and_every_an
     let read = world.registry.circuit_breaker("accountRead");
     assert_ne!(read.state(), State::Closed, "it is seen by who looks as well");
 
-    world.account_faults(HEALTHY).await;
+    world.account_faults(FaultPlan::HEALTHY).await;
     until("the user is out", async || world.reserve(Some("1"), "o").await.status == 403).await;
 }
 

@@ -17,10 +17,9 @@ use resilience::circuit_breaker::State;
 use serde_json::{Value, json};
 use support::{World, book, until};
 
-const HEALTHY: FaultPlan = FaultPlan { delay_ms: 0, error_rate: 0.0, drop_rate: 0.0 };
-const DROPS: FaultPlan = FaultPlan { drop_rate: 1.0, ..HEALTHY };
-const FAILS: FaultPlan = FaultPlan { error_rate: 1.0, ..HEALTHY };
-const HANGS: FaultPlan = FaultPlan { delay_ms: 60_000, ..HEALTHY };
+const DROPS: FaultPlan = FaultPlan { drop_rate: 1.0, ..FaultPlan::HEALTHY };
+const FAILS: FaultPlan = FaultPlan { error_rate: 1.0, ..FaultPlan::HEALTHY };
+const HANGS: FaultPlan = FaultPlan { delay_ms: 60_000, ..FaultPlan::HEALTHY };
 
 /// What the mail service has sent.
 async fn sent(world: &World) -> Value {
@@ -56,7 +55,7 @@ async fn an_order_that_is_confirmed_later_is_told_of_then_and_once() {
     let world = World::settling(&[], &often).await;
     world.provider_faults(DROPS).await;
     assert_eq!(world.order(&book(1)).await.body["payment_status"], "PENDING");
-    world.provider_faults(HEALTHY).await;
+    world.provider_faults(FaultPlan::HEALTHY).await;
     until("the mail is sent", async || sent(&world).await["count"] == 1).await;
     // Some more sweeps.
     tokio::time::sleep(Duration::from_millis(200)).await;
@@ -134,7 +133,7 @@ async fn no_more_mails_are_under_way_than_there_are_slots_and_our_own_limit_is_n
 #[tokio::test]
 async fn the_end_of_the_order_service_waits_for_the_mails_under_way() {
     let mut world = World::start(&[]).await;
-    world.mail_faults(FaultPlan { delay_ms: 500, ..HEALTHY }).await;
+    world.mail_faults(FaultPlan { delay_ms: 500, ..FaultPlan::HEALTHY }).await;
     confirmed(&world, 1).await;
     let breaker = world.registry.circuit_breaker("mailCb");
     assert_eq!(breaker.metrics().buffered_calls, 0, "it is under way");

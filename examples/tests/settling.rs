@@ -22,7 +22,6 @@ use support::{World, book, charged_once, until};
 
 const DROPS: FaultPlan = FaultPlan { delay_ms: 0, error_rate: 0.0, drop_rate: 1.0 };
 const FAILS: FaultPlan = FaultPlan { delay_ms: 0, error_rate: 1.0, drop_rate: 0.0 };
-const HEALTHY: FaultPlan = FaultPlan { delay_ms: 0, error_rate: 0.0, drop_rate: 0.0 };
 const SECRET: &str = "a secret that only the tests know";
 
 /// Looks often: the example's own minute is too long for a test.
@@ -58,7 +57,7 @@ async fn an_unknown_payment_and_its_order_are_settled_by_asking() {
     world.provider_faults(DROPS).await;
     let placed = world.order(&book(1)).await;
     assert_eq!(placed.body["payment_status"], "PENDING");
-    world.provider_faults(HEALTHY).await;
+    world.provider_faults(FaultPlan::HEALTHY).await;
     until("the order is confirmed", async || {
         order_of(&world, &placed).await["status"] == "CONFIRMED"
     })
@@ -82,7 +81,7 @@ async fn a_charge_that_never_arrived_is_asked_for_again_under_its_key() {
     })
     .await;
     assert!(world.ledger().await.is_empty());
-    world.provider_faults(HEALTHY).await;
+    world.provider_faults(FaultPlan::HEALTHY).await;
     until("the order is confirmed", async || {
         order_of(&world, &placed).await["status"] == "CONFIRMED"
     })
@@ -97,7 +96,7 @@ async fn a_payment_that_was_declined_unheard_becomes_rejected_and_its_order_stan
     let order = json!({ "user_id": 1, "sku": "book", "quantity": 1, "amount": 1_000_001 });
     let placed = world.order(&order).await;
     assert_eq!(placed.body["payment_status"], "PENDING", "a failed call is not a declined payment");
-    world.provider_faults(HEALTHY).await;
+    world.provider_faults(FaultPlan::HEALTHY).await;
     until("the order is told", async || {
         order_of(&world, &placed).await["payment_status"] == "REJECTED"
     })
@@ -111,7 +110,7 @@ async fn an_open_breaker_of_the_charges_does_not_keep_queries_away() {
     world.provider_faults(DROPS).await;
     let placed = world.order(&book(1)).await;
     world.registry.circuit_breaker("paymentCb").transition_to(State::ForcedOpen).unwrap();
-    world.provider_faults(HEALTHY).await;
+    world.provider_faults(FaultPlan::HEALTHY).await;
     until("the order is confirmed", async || {
         order_of(&world, &placed).await["status"] == "CONFIRMED"
     })
@@ -157,7 +156,7 @@ async fn a_payment_that_is_held_up_at_the_gate_is_left_to_who_makes_it() {
         .map(|name| format!("timelimiter.instances.{name}.timeout_duration"));
     let patience = patience.each_ref().map(|key| (&**key, "3s"));
     let world = Arc::new(World::settling(&patience, &always).await);
-    world.account_faults(FaultPlan { delay_ms: 1_500, ..HEALTHY }).await;
+    world.account_faults(FaultPlan { delay_ms: 1_500, ..FaultPlan::HEALTHY }).await;
     let mut orders = tokio::task::JoinSet::new();
     for user in 0..8 {
         let world = Arc::clone(&world);
@@ -304,7 +303,7 @@ async fn a_thousand_payments_that_callback_and_reconciler_settle_together_are_se
     while let Some(payment) = payments.join_next().await {
         assert_eq!(payment.unwrap()["status"], "TIMEOUT");
     }
-    world.provider_faults(HEALTHY).await;
+    world.provider_faults(FaultPlan::HEALTHY).await;
 
     // The database itself counts how often a payment becomes settled.
     let database = world.system.database("payment");
@@ -381,7 +380,7 @@ async fn an_order_whose_payment_is_unknown_is_not_paid_again() {
     let world = World::start(&[]).await;
     world.provider_faults(DROPS).await;
     let placed = world.order(&book(1)).await;
-    world.provider_faults(HEALTHY).await;
+    world.provider_faults(FaultPlan::HEALTHY).await;
     let id = placed.body["order_id"].as_str().unwrap();
     let again = format!("{}/orders/{id}/payment", world.system.order.url());
     let refused = world.post(again, &json!({})).await;

@@ -20,18 +20,17 @@ const ORDERS: [(&str, i64); 8] = [
     ("unicorn", 12_000),
 ];
 
-const HEALTHY: FaultPlan = FaultPlan { delay_ms: 0, error_rate: 0.0, drop_rate: 0.0 };
-const FAILING: FaultPlan = FaultPlan { error_rate: 1.0, ..HEALTHY };
+const FAILING: FaultPlan = FaultPlan { error_rate: 1.0, ..FaultPlan::HEALTHY };
 
 /// Long enough for every breaker to have closed again, and for a look at it.
 const CALM: Act = Act {
     title: "all is well",
     lasts: Duration::from_secs(12),
     pace: Duration::from_millis(250),
-    provider: HEALTHY,
-    inventory: HEALTHY,
-    account: HEALTHY,
-    mail: HEALTHY,
+    provider: FaultPlan::HEALTHY,
+    inventory: FaultPlan::HEALTHY,
+    account: FaultPlan::HEALTHY,
+    mail: FaultPlan::HEALTHY,
 };
 
 /// Longer than a breaker stays open, so that its first probes find the trouble still there.
@@ -42,19 +41,19 @@ const TROUBLES: [Act; 7] = [
     Act { title: "the payment provider fails", provider: FAILING, ..TROUBLE },
     Act {
         title: "the inventory takes 3 s",
-        inventory: FaultPlan { delay_ms: 3_000, ..HEALTHY },
+        inventory: FaultPlan { delay_ms: 3_000, ..FaultPlan::HEALTHY },
         ..TROUBLE
     },
     Act {
         title: "the payment provider takes 5 s",
-        provider: FaultPlan { delay_ms: 5_000, ..HEALTHY },
+        provider: FaultPlan { delay_ms: 5_000, ..FaultPlan::HEALTHY },
         ..TROUBLE
     },
     Act { title: "the inventory fails", inventory: FAILING, ..TROUBLE },
     Act { title: "the account service fails", account: FAILING, ..TROUBLE },
     Act {
         title: "the mail service hangs",
-        mail: FaultPlan { delay_ms: 60_000, ..HEALTHY },
+        mail: FaultPlan { delay_ms: 60_000, ..FaultPlan::HEALTHY },
         ..TROUBLE
     },
     Act { title: "a rush of orders", pace: Duration::from_millis(70), ..TROUBLE },

@@ -169,18 +169,19 @@ impl Part {
                 Trouble::StandStill => process.stand_still(),
                 Trouble::Refuse => gate.as_mut().expect("it has a gate").close().await,
                 Trouble::Delay { ms } => {
-                    switch(client, process, FaultPlan { delay_ms: ms, ..HEALTHY }).await;
+                    switch(client, process, FaultPlan { delay_ms: ms, ..FaultPlan::HEALTHY }).await;
                 }
                 Trouble::Hang => {
-                    switch(client, process, FaultPlan { delay_ms: NEVER_MS, ..HEALTHY }).await;
+                    switch(client, process, FaultPlan { delay_ms: NEVER_MS, ..FaultPlan::HEALTHY })
+                        .await;
                 }
                 Trouble::Errors { percent } => {
                     let error_rate = f64::from(percent) / 100.0;
-                    switch(client, process, FaultPlan { error_rate, ..HEALTHY }).await;
+                    switch(client, process, FaultPlan { error_rate, ..FaultPlan::HEALTHY }).await;
                 }
                 Trouble::Drops { percent } => {
                     let drop_rate = f64::from(percent) / 100.0;
-                    switch(client, process, FaultPlan { drop_rate, ..HEALTHY }).await;
+                    switch(client, process, FaultPlan { drop_rate, ..FaultPlan::HEALTHY }).await;
                 }
             },
         }
@@ -203,13 +204,11 @@ impl Part {
                 Trouble::Delay { .. }
                 | Trouble::Hang
                 | Trouble::Errors { .. }
-                | Trouble::Drops { .. } => switch(client, process, HEALTHY).await,
+                | Trouble::Drops { .. } => switch(client, process, FaultPlan::HEALTHY).await,
             },
         }
     }
 }
-
-const HEALTHY: FaultPlan = FaultPlan { delay_ms: 0, error_rate: 0.0, drop_rate: 0.0 };
 
 async fn switch(client: &Client, process: &Process, plan: FaultPlan) {
     let switched = client.put(format!("{}/faults", process.url())).json(&json!(plan)).send().await;

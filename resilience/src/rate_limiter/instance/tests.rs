@@ -292,8 +292,8 @@ fn a_wait_that_begins_just_as_the_limiter_is_disabled_is_none() {
     assert_eq!(poll(pin!(wait)), Poll::Ready(Ok(())));
 }
 
-#[test]
-fn a_wait_that_begins_just_after_the_limiter_was_disabled_is_none() {
+/// A limiter that was disabled just after it had given a ticket.
+fn disabled_with_a_ticket() -> (RateLimiter, Ticket) {
     let (limiter, _hand) = limiter(1, SECOND);
     limiter.try_acquire(1).unwrap();
     let taken = limiter.request(1, u64::MAX, Claim::Tied, 0).unwrap();
@@ -301,20 +301,20 @@ fn a_wait_that_begins_just_after_the_limiter_was_disabled_is_none() {
         panic!("there is nothing left to take")
     };
     limiter.reconfigure(limiter.config().to_builder().enabled(false).build().unwrap());
-    let wait = Wait::new(limiter.clone(), Ticket::Turn(ticket));
+    (limiter, Ticket::Turn(ticket))
+}
+
+#[test]
+fn a_wait_that_begins_just_after_the_limiter_was_disabled_is_none() {
+    let (limiter, ticket) = disabled_with_a_ticket();
+    let wait = Wait::new(limiter, ticket);
     assert_eq!(poll(pin!(wait)), Poll::Ready(Ok(())));
 }
 
 #[test]
 fn a_blocking_wait_that_begins_just_after_the_limiter_was_disabled_is_none() {
-    let (limiter, _hand) = limiter(1, SECOND);
-    limiter.try_acquire(1).unwrap();
-    let taken = limiter.request(1, u64::MAX, Claim::Tied, 0).unwrap();
-    let Taken::Later { ticket: Some(ticket), .. } = taken else {
-        panic!("there is nothing left to take")
-    };
-    limiter.reconfigure(limiter.config().to_builder().enabled(false).build().unwrap());
-    wait::park(&limiter, Ticket::Turn(ticket)).unwrap();
+    let (limiter, ticket) = disabled_with_a_ticket();
+    wait::park(&limiter, ticket).unwrap();
     assert_eq!(limiter.waiting(), 0);
 }
 

@@ -18,11 +18,10 @@ use crate::{
     faults::FaultPlan,
 };
 
-const HEALTHY: FaultPlan = FaultPlan { delay_ms: 0, error_rate: 0.0, drop_rate: 0.0 };
 /// Longer than any customer stays, also on a busy machine.
-const HANGS: FaultPlan = FaultPlan { delay_ms: 30_000, ..HEALTHY };
+const HANGS: FaultPlan = FaultPlan { delay_ms: 30_000, ..FaultPlan::HEALTHY };
 /// Shorter than the time limit of a payment, which is carried through.
-const SLOW: FaultPlan = FaultPlan { delay_ms: 1_000, ..HEALTHY };
+const SLOW: FaultPlan = FaultPlan { delay_ms: 1_000, ..FaultPlan::HEALTHY };
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How often customers queue until all of them wait at once.
 const TRIES: u32 = 5;
@@ -72,7 +71,7 @@ impl<'a> Leaving<'a> {
         }
         self.hang_up("in the gate", clients, progress).await;
         self.idle().await?;
-        stage.account_faults(HEALTHY).await?;
+        stage.account_faults(FaultPlan::HEALTHY).await?;
         Ok(customers)
     }
 
@@ -137,7 +136,7 @@ impl<'a> Leaving<'a> {
         self.beside_probes = vec![answer(stage.traffic.order(&stage.system.order.url())).await?];
         self.hang_up("as probes", clients, progress).await;
         self.idle().await?;
-        stage.inventory_faults(HEALTHY).await?;
+        stage.inventory_faults(FaultPlan::HEALTHY).await?;
         Ok(probes)
     }
 
@@ -163,7 +162,7 @@ impl<'a> Leaving<'a> {
         };
         self.hang_up("while paying", clients, progress).await;
         self.idle().await?;
-        stage.provider_faults(HEALTHY).await?;
+        stage.provider_faults(FaultPlan::HEALTHY).await?;
         Ok(paying)
     }
 
